@@ -1,0 +1,38 @@
+# Two commands a newcomer needs: `make demo` and `make test`. Both set up everything they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup demo test lint bench clean
+
+help:  ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup: $(READY)  ## virtual environment with pinned packages
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (PYTHON=/path/to/python make ...)"; exit 1; }
+	@echo "setting up $(VENV) (once, a minute or two)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+demo: $(READY)  ## train on the embedded domain and ask it questions
+	@$(BIN)/dualparse demo
+
+test: $(READY)  ## style check and all tests
+	@$(BIN)/ruff check --quiet dualparse tests benchmarks
+	@$(BIN)/python -m pytest -n 2
+
+lint: $(READY)  ## style, formatting and types
+	$(BIN)/ruff check dualparse tests benchmarks
+	$(BIN)/ruff format --check dualparse tests benchmarks
+	$(BIN)/mypy
+
+bench: $(READY)  ## benchmarks against a peer, with ratios
+	@$(BIN)/python -m benchmarks.run
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache .mypy_cache *.egg-info

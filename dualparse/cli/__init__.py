@@ -1,0 +1,1 @@
+"""The `dualparse` command: thin typed shells over importable functions, one file per family of commands."""

@@ -1,0 +1,55 @@
+"""The `dualparse` command. Errors of the user's input end in one line and exit code 2, never in a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+from rich.console import Console
+
+from dualparse import __version__
+from dualparse.cli import data, demo, domain, evaluate, forms, parse, sweep, synthesis, train
+from dualparse.errors import InputError
+
+app = typer.Typer(
+    name="dualparse",
+    help="Questions into logical forms that run, from little labelled data.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for family in (demo, train, evaluate, parse, sweep, forms, domain, data, synthesis):
+    family.register(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"dualparse {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Questions into logical forms that run, from little labelled data."""
+
+
+def main() -> None:
+    """Entry point of the command."""
+    try:
+        app()
+    except InputError as error:
+        Console(stderr=True, highlight=False).print(f"error: {error}", markup=False, soft_wrap=True)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        Console(stderr=True).print("interrupted")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

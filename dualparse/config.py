@@ -1,0 +1,178 @@
+"""Settings of a run: typed, closed and explained. A recipe is a TOML file; every key has a default but `domain`.
+
+An unknown key is an error that names the nearest known one, so that a typo never trains the wrong thing.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dualparse.errors import InputError
+from dualparse.suggest import unknown_name
+
+Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm"]
+
+
+class Closed(BaseModel):
+    """Unknown keys are errors; values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataSettings(Closed):
+    """Which examples are used, and how."""
+
+    labeled: float = Field(1.0, gt=0, le=1, description="share of the training pairs that keep their label")
+    unlabeled: float = Field(1.0, ge=0, le=1, description="share of the other pairs kept, torn into queries and forms")
+    split_seed: int = Field(1, description="seed of the dev and label splits; the same for every stage of a run")
+    min_count: int = Field(1, ge=1, description="a query word seen less often in training reads as <unk>")
+
+
+class ModelSettings(Closed):
+    """Sizes and parts of the two agents and of the language models (paper Section 4.3.1)."""
+
+    copy_mechanism: bool = Field(True, description="copy source tokens: AttPtr (true) or Att (false)")
+    embedding: int = Field(100, ge=1, description="size of a token's vector")
+    hidden: int = Field(200, ge=1, description="hidden units of every LSTM (of each direction of the encoder)")
+    dropout: float = Field(0.5, ge=0, lt=1, description="dropout on embeddings and before the output layer")
+    init: float = Field(0.2, gt=0, description="parameters start uniform in [-init, init]")
+    word_vectors: str = Field(
+        "none", description="start of the query words' vectors: 'none', 'glove' (dualparse data get glove) or a file"
+    )
+
+
+class TrainSettings(Closed):
+    """How maximum likelihood training goes (paper Section 4.3.2)."""
+
+    epochs: int = Field(100, ge=1, description="passes over the labeled pairs at the most")
+    batch_size: int = Field(16, ge=1, description="pairs per update")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate")
+    final_rate: float = Field(
+        1.0, ge=0, le=1, description="share of the learning rate left at the end, reached linearly"
+    )
+    weight_decay: float = Field(1e-5, ge=0, description="L2 penalty, not on biases")
+    clip: float = Field(5.0, gt=0, description="largest norm of the gradient")
+    average: float = Field(
+        0.0, ge=0, lt=1, description="decay of a moving average of the weights that is evaluated and kept"
+    )
+    patience: int = Field(1000, ge=1, description="epochs without a better dev score after which training stops")
+    evaluate_from: int = Field(1, ge=1, description="first epoch whose dev score is measured")
+    evaluate_every: int = Field(1, ge=1, description="epochs from one dev score to the next")
+
+
+class LanguageModelSettings(TrainSettings):
+    """How the language models are trained."""
+
+    epochs: int = Field(30, ge=1, description="passes over the texts at the most")
+    patience: int = Field(3, ge=1, description="epochs without a better dev score after which training stops")
+
+
+class SearchSettings(Closed):
+    """How outputs are searched for."""
+
+    beams: int = Field(5, ge=1, description="beam width of evaluation; 1 is greedy")
+    dev_beams: int = Field(1, ge=1, description="beam width of the dev scores during training")
+    max_length: int = Field(100, ge=1, description="longest output in tokens")
+    length_power: float = Field(
+        1.0, ge=0, description="outputs are ranked by log-probability / length^power: 1 per token, 0 plain"
+    )
+
+
+class Recipe(Closed):
+    """All settings of a run."""
+
+    domain: str = Field(description="atis, one of OVERNIGHT's domains, an embedded domain, or the path of a folder")
+    seed: int = Field(1, description="seed of initialisation, shuffling, dropout and sampling")
+    stages: tuple[Stage, ...] = Field(
+        ("q2lf", "lf2q"), description=f"what is trained: any of {', '.join(get_args(Stage))}"
+    )
+    data: DataSettings = Field(DataSettings(), description=DataSettings.__doc__)
+    model: ModelSettings = Field(ModelSettings(), description=ModelSettings.__doc__)
+    train: TrainSettings = Field(TrainSettings(), description=TrainSettings.__doc__)
+    language_model: LanguageModelSettings = Field(LanguageModelSettings(), description=LanguageModelSettings.__doc__)
+    search: SearchSettings = Field(SearchSettings(), description=SearchSettings.__doc__)
+
+
+def read_recipe(path: Path, *, overrides: Sequence[str] = ()) -> Recipe:
+    """A recipe file, with `a.b=value` overrides on top (the value as TOML writes it; bare words are text)."""
+    return make_recipe(_read_toml(path), overrides=overrides, path=path)
+
+
+def make_recipe(values: dict[str, Any], *, overrides: Sequence[str] = (), path: Path | None = None) -> Recipe:
+    """Settings from a plain dictionary."""
+    for override in overrides:
+        _apply(values, override)
+    try:
+        return Recipe.model_validate(values)
+    except ValidationError as error:
+        raise InputError("; ".join(_explain(problem) for problem in error.errors()), path=path) from None
+
+
+def write_recipe(recipe: Recipe) -> str:
+    """All settings, defaults included, as TOML."""
+    return tomli_w.dumps(recipe.model_dump(mode="json", exclude_none=True))
+
+
+def explain(model: type[BaseModel] = Recipe, prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    """(key, default, meaning) of every setting, in order."""
+    for name, field in model.model_fields.items():
+        if isinstance(field.default, BaseModel):
+            yield from explain(type(field.default), f"{prefix}{name}.")
+        else:
+            yield prefix + name, "required" if field.is_required() else _show(field.default), field.description or ""
+
+
+def _show(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise InputError("no such recipe", path=path) from None
+    except IsADirectoryError:
+        raise InputError("is a folder; expected a recipe file (.toml)", path=path) from None
+    except UnicodeDecodeError:
+        raise InputError("not UTF-8 text", path=path) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not TOML: {error}", path=path) from None
+
+
+def _apply(values: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals:
+        raise InputError(f"--set {override}: expected KEY=VALUE, for example train.epochs=20")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    *path, last = key.strip().split(".")
+    place = values
+    for part in path:
+        place = place.setdefault(part, {})
+        if not isinstance(place, dict):
+            raise InputError(f"--set {override}: {part!r} is no group of settings")
+    place[last] = value
+
+
+def _explain(problem: Any) -> str:
+    """One problem in words; for an unknown key, with the keys that exist there."""
+    *group, last = (str(part) for part in problem["loc"])
+    if problem["type"] != "extra_forbidden":
+        return f"{'.'.join((*group, last))}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+    model: type[BaseModel] = Recipe
+    for part in group:
+        default = model.model_fields[part].default
+        model = type(default)
+    return unknown_name("setting", ".".join((*group, last)), (".".join((*group, name)) for name in model.model_fields))

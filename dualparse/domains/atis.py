@@ -1,0 +1,51 @@
+"""ATIS: questions about flights (paper Section 4.1). In: the folder of the benchmark files. Out: a `Domain`.
+
+There is no database behind these forms, so a form is checked against the ontology and never executed, and accuracy is
+exact match of order-free normal forms.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dualparse.domains.domain import Domain
+from dualparse.domains.lexicon import read_lexicon
+from dualparse.errors import InputError
+from dualparse.lf.canonical import normalize_text
+from dualparse.lf.ontology import read_ontology
+from dualparse.lf.typecheck import check_text
+from dualparse.lf.verdict import Verdict
+
+SPLITS = ("train", "dev", "test", "extra")
+
+QUESTIONS = (
+    "what flights go from ci0 to ci1 tomorrow morning",
+    "what is the cheapest round trip from ci0 to ci1",
+    "how many airlines serve ci0",
+    "is there a limousine service at ap0",
+)
+
+
+def load(folder: Path) -> Domain:
+    """The domain of a folder with `atis_train.tsv`, `atis_ontology.txt`, ...; `InputError` if one is missing."""
+    files = {split: folder / f"atis_{split}.tsv" for split in SPLITS}
+    for path in files.values():
+        if not path.is_file():
+            raise InputError("no such file", path=path)
+    ontology = read_ontology(folder / "atis_ontology.txt")
+
+    def check(form: str) -> Verdict:
+        return check_text(form, ontology)
+
+    return Domain(
+        name="atis",
+        title="Flights: schedules, fares and ground transport",
+        lexicon=read_lexicon(folder / "atis_lexicon.txt"),
+        check=check,
+        execute=None,
+        normalize=normalize_text,
+        files=files,
+        metric="exact",
+        ontology=ontology,
+        questions=QUESTIONS,
+    )

@@ -1,0 +1,39 @@
+"""A domain: everything that is particular to one kind of question, as data and functions.
+
+Nothing above this level asks which domain it has; it asks the domain to check, execute and compare forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dualparse.domains.lexicon import Lexicon
+from dualparse.lf.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Domain:
+    """One domain.
+
+    check      form text -> Verdict, never raises for a bad form
+    execute    form text -> printed denotation, raises the two LF errors; None where the domain has no executor
+    normalize  form text -> text of its order-free normal form, for exact match; raises LFSyntaxError
+    files      split name ("train", "dev", "test", "extra", "queries") -> tab-separated file; a missing "dev" means
+               that dev is drawn from train
+    """
+
+    name: str
+    title: str
+    lexicon: Lexicon
+    check: Callable[[str], Verdict]
+    execute: Callable[[str], str] | None
+    normalize: Callable[[str], str]
+    files: Mapping[str, Path] = field(default_factory=dict)
+    metric: str = "exact"  # or "denotation": what accuracy means here
+    grammar: Path | None = None
+    ontology: object | None = None  # lf.typecheck.Ontology where the domain has one
+    world: object | None = None  # domains.world.World where the domain has one
+    questions: tuple[str, ...] = ()  # a few example questions to show a newcomer
+    description: str = ""  # a sentence or two, for a newcomer

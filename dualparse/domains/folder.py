@@ -1,0 +1,163 @@
+"""A domain in a folder of text files: the format of the domain that ships with the package, and of a user's own.
+
+In: a folder with
+
+    domain.toml      name, title, description, questions (a few examples)
+    ontology.txt     types and properties, see `dualparse.domains.schema`
+    world.tsv        the facts, see `dualparse.domains.world`
+    lexicon.txt      lines `phrase :- NP : entity`
+    domain.grammar   a grammar to make new forms from (optional)
+    train.tsv dev.tsv test.tsv   lines `query<TAB>form`, forms in the plain dialect (all optional here)
+    extra.tsv        forms without a query, lines `none<TAB>form` (optional)
+    queries.txt      queries without a form (optional)
+
+Out: a `Domain`. `load` is strict about everything a form needs to run; what stands in the example files is read when
+examples are asked for, so that a domain can be tried out while its examples are being written.
+`dualparse.data.folder_check` reports every problem of a folder at once.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from dualparse.domains.answers import Answers
+from dualparse.domains.domain import Domain
+from dualparse.domains.lexicon import Lexicon, read_entries
+from dualparse.domains.plain import plain
+from dualparse.domains.schema import Report, Schema, read_schema
+from dualparse.domains.world import World, parse_fact
+from dualparse.errors import InputError
+from dualparse.lf.canonical import normalize_text
+from dualparse.lf.values import read_number
+from dualparse.lines import numbered_lines, raise_error
+from dualparse.suggest import nearest
+
+DESCRIPTION, ONTOLOGY, WORLD, LEXICON = "domain.toml", "ontology.txt", "world.tsv", "lexicon.txt"
+GRAMMAR = "domain.grammar"
+EXAMPLES = {
+    "train": "train.tsv",
+    "dev": "dev.tsv",
+    "test": "test.tsv",
+    "extra": "extra.tsv",
+    "queries": "queries.txt",
+}
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What `domain.toml` says."""
+
+    name: str = ""
+    title: str = ""
+    description: str = ""
+    questions: tuple[str, ...] = ()
+
+
+def load(folder: Path) -> Domain:
+    """The domain of a folder; the first problem raises `InputError` with file and line."""
+    domain, _, _ = read_folder(folder, report=raise_error)
+    return domain
+
+
+def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]:
+    """The domain of a folder, its ontology and its world, as far as they can be read; problems go to `report`."""
+    if not folder.is_dir():
+        raise InputError("no such folder", path=folder)
+    described = read_description(folder / DESCRIPTION, report=report)
+    schema = read_schema(folder / ONTOLOGY, report=report)
+    world = _read_facts(folder / WORLD, schema, report=report)
+    answers = Answers(plain(world))
+    domain = Domain(
+        name=described.name or folder.resolve().name,
+        title=described.title or described.name,
+        description=described.description,
+        lexicon=_read_lexicon(folder / LEXICON, world, report=report),
+        check=answers.check,
+        execute=answers.execute,
+        normalize=normalize_text,
+        files={split: folder / file for split, file in EXAMPLES.items() if (folder / file).is_file()},
+        metric="denotation",
+        grammar=folder / GRAMMAR if (folder / GRAMMAR).is_file() else None,
+        ontology=schema,
+        world=world,
+        questions=described.questions,
+    )
+    return domain, schema, world
+
+
+def read_description(path: Path, *, report: Report = raise_error) -> Description:
+    """Read `domain.toml`; an unknown key is a problem, too, because it is most likely a misspelt one."""
+    lines = dict(numbered_lines(path, report=report))
+    if not lines:
+        return Description()
+    try:
+        told = tomllib.loads("\n".join(lines.get(number, "") for number in range(1, max(lines) + 1)))
+    except tomllib.TOMLDecodeError as error:
+        message, _, place = str(error).partition(" (at line ")
+        line = place.partition(",")[0]
+        report(InputError(f"not TOML: {message}", path=path, line=int(line) if line.isdigit() else None))
+        return Description()
+    except RecursionError:  # the standard library's reader has no limit of its own
+        report(InputError("not TOML: nested too deeply", path=path))
+        return Description()
+    if "name" not in told:
+        report(InputError("no 'name'", path=path))
+    for key in list(told):
+        problem = _key_problem(key, told[key])
+        if problem:
+            del told[key]
+            line_of_key = next((number for number, line in lines.items() if line.split("=")[0].strip() == key), None)
+            report(InputError(problem, path=path, line=line_of_key))
+    return Description(**{**told, "questions": tuple(told.get("questions", ()))})
+
+
+def _key_problem(key: str, value: object) -> str:
+    keys = Description.__dataclass_fields__
+    if key not in keys:
+        return f"unknown key {key!r}{nearest(key, keys)}"
+    if key == "questions":
+        fits = isinstance(value, list) and all(isinstance(question, str) for question in value)
+        return "" if fits else "'questions' must be a list of texts"
+    if not isinstance(value, str):
+        return f"{key!r} must be a text"
+    if key == "name" and not _NAME.fullmatch(value):
+        return f"{value!r} is not a name: small letters, digits, - and _ only"
+    return ""
+
+
+def _read_facts(path: Path, schema: Schema, *, report: Report) -> World:
+    """The world; facts that do not fit the ontology are reported and left out."""
+    world = World()
+    told: dict[tuple[str, str, str], int] = {}
+    for number, line in numbered_lines(path, report=report):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            subject, property, value = parse_fact(line, path=path, line=number)
+        except InputError as error:
+            report(error)
+            continue
+        first = told.setdefault((subject, property, value), number)
+        problem = schema.fact_problem(subject, property, value) if schema.types else ""
+        if not problem and first != number:
+            problem = f"the same fact as in line {first}: it would be counted twice"
+        if problem:
+            report(InputError(problem, path=path, line=number))
+        else:
+            world.add(subject, property, value)
+    return world
+
+
+def _read_lexicon(path: Path, world: World, *, report: Report) -> Lexicon:
+    """The lexicon; a phrase for something the world does not know is reported, unless it is for a number."""
+    entries = []
+    for number, phrase, entity in read_entries(path, report=report):
+        if world.names and entity not in world.names and read_number(entity) is None:
+            known = nearest(entity, world.names)
+            report(InputError(f"the world knows no {entity!r}{known}", path=path, line=number))
+        entries.append((phrase, entity))
+    return Lexicon(entries)

@@ -1,0 +1,1 @@
+"""Formal languages: reading, printing, checking and executing logical forms. Pure Python, no torch."""

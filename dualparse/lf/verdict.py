@@ -1,0 +1,21 @@
+"""What a check says about a logical form (paper Section 3.2.1, Algorithm 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Surface: one complete tree. Semantics: type-consistent, or executable where the domain executes."""
+
+    surface: bool
+    semantics: bool
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.surface and self.semantics
+
+
+VALID = Verdict(surface=True, semantics=True)

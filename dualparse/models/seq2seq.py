@@ -1,0 +1,177 @@
+"""The network of both agents (paper Section 2): BiLSTM encoder, attentional LSTM decoder, copy gate.
+
+Numbers in, log-probabilities out; it knows neither words nor direction. Four functions are the seam another network
+would have to offer: `encode` (once per source), `log_probs` (teacher forcing, all steps at once) and `begin`, `step`
+(search, one step for all beams at once).
+
+The decoder does not read the attention back, so teacher forcing is one LSTM call and one batched attention.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from dualparse.data.batch import Batch
+from dualparse.data.vocab import PAD, UNK
+
+CLOSED = -1e4  # a gate or score so far down that its exponential is exactly 0, and finite so that gradients are
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the encoder leaves for the decoder.
+
+    states [B, S, 2n]   keys [B, S, n] = W1 h + b_a   mask [B, S] true at real positions
+    copy [B, S] extended target numbers               hidden, cell [B, n] the decoder's start
+    """
+
+    states: Tensor
+    keys: Tensor
+    mask: Tensor
+    copy: Tensor
+    hidden: Tensor
+    cell: Tensor
+
+
+@dataclass(frozen=True)
+class State:
+    """The decoder between two steps: hidden, cell [B, k, n]; input_gates [V, 4n], the same for all steps."""
+
+    hidden: Tensor
+    cell: Tensor
+    input_gates: Tensor
+
+
+class Seq2Seq(nn.Module):
+    """P(target | source), with copying (`AttPtr`) or without (`Att`)."""
+
+    def __init__(
+        self,
+        source_size: int,
+        target_size: int,
+        *,
+        embedding: int = 100,
+        hidden: int = 200,
+        dropout: float = 0.5,
+        copy: bool = True,
+    ):
+        super().__init__()
+        self.copy = copy
+        self.target_size = target_size
+        self.source_embedding = nn.Embedding(source_size, embedding, padding_idx=PAD)
+        self.target_embedding = nn.Embedding(target_size, embedding, padding_idx=PAD)
+        # One more input than the embedding: 1 at padding, 0 elsewhere (see `initialize`).
+        self.encoder = nn.LSTM(embedding + 1, hidden, batch_first=True, bidirectional=True)
+        self.decoder = nn.LSTM(embedding, hidden, batch_first=True)
+        self.attention_keys = nn.Linear(2 * hidden, hidden)  # W1, b_a
+        self.attention_query = nn.Linear(hidden, hidden, bias=False)  # W2
+        self.attention_score = nn.Linear(hidden, 1, bias=False)  # v
+        self.generate = nn.Linear(3 * hidden, target_size)  # W_o, b_o
+        self.gate = nn.Linear(3 * hidden + embedding, 1) if copy else None  # v_g, b_g
+        self.dropout = nn.Dropout(dropout)
+
+    @torch.no_grad()
+    def initialize(self, *, scale: float = 0.2, generator: torch.Generator | None = None) -> None:
+        """Every parameter uniform in [-scale, scale], padding excepted.
+
+        The padding marker closes the encoder's input gate, so a padded position leaves a zero state zero: the backward
+        direction, which meets the padding first, starts the sentence untouched, and no packing is needed.
+        """
+        for parameter in self.parameters():
+            parameter.uniform_(-scale, scale, generator=generator)
+        for weight in (self.encoder.weight_ih_l0, self.encoder.weight_ih_l0_reverse):
+            weight[:, -1] = 0.0
+            weight[: self.encoder.hidden_size, -1] = CLOSED
+        self.source_embedding.weight[PAD] = 0.0
+        self.target_embedding.weight[PAD] = 0.0
+
+    def encode(self, source: Tensor, copy: Tensor) -> Memory:
+        """[B, S] numbers -> memory (Eqs. 1-3)."""
+        mask = source != PAD
+        embedded = self.dropout(self.source_embedding(source))
+        marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
+        states, (hidden, cell) = self.encoder(marked)
+        return Memory(states, self.attention_keys(states), mask, copy, hidden[1], cell[1])
+
+    def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Tensor:
+        """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding."""
+        embedded = self.dropout(self.target_embedding(inputs))
+        start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
+        hidden, _ = self.decoder(embedded, start)
+        log_attention, context = self._attend(memory, hidden)
+        features = torch.cat([hidden, context], dim=-1)
+        logits = self.generate(self.dropout(features))
+        known = targets < self.target_size
+        flat = torch.where(known, targets, UNK).flatten()
+        log_generate = -F.cross_entropy(logits.flatten(0, 1), flat, reduction="none").view_as(targets)
+        if self.gate is None:
+            return log_generate.masked_fill(targets == PAD, 0.0)
+        balance = self.gate(torch.cat([features, embedded], dim=-1)).squeeze(-1)
+        matches = memory.copy.unsqueeze(1) == targets.unsqueeze(2)
+        log_copy = torch.where(matches, log_attention, CLOSED).logsumexp(-1)
+        total = torch.logaddexp(
+            F.logsigmoid(balance) + log_generate.masked_fill(~known, CLOSED), F.logsigmoid(-balance) + log_copy
+        )
+        return total.masked_fill(targets == PAD, 0.0)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Log-probability of each row's target, [B]."""
+        return self.log_probs(self.encode(batch.source, batch.copy), batch.inputs, batch.targets).sum(-1)
+
+    def begin(self, memory: Memory, beams: int) -> State:
+        """The decoder's state before the first step, once per search."""
+        decoder = self.decoder
+        gates = F.linear(self.target_embedding.weight, decoder.weight_ih_l0, decoder.bias_ih_l0 + decoder.bias_hh_l0)
+        return State(
+            memory.hidden.unsqueeze(1).repeat(1, beams, 1), memory.cell.unsqueeze(1).repeat(1, beams, 1), gates
+        )
+
+    def step(self, memory: Memory, state: State, tokens: Tensor) -> tuple[Tensor, State]:
+        """[B, k] tokens read -> log-probabilities of the next, [B, k, V + S] as extended numbers; without copying [B, k, V].
+
+        For search only: no dropout, no gradient needed.
+        """
+        tokens = torch.where(tokens < self.target_size, tokens, UNK)
+        input_gates = F.embedding(tokens, state.input_gates)
+        hidden_gates = F.linear(state.hidden, self.decoder.weight_hh_l0)
+        hidden, cell = _lstm_cell(input_gates, hidden_gates, state.cell)
+        log_attention, context = self._attend(memory, hidden)
+        features = torch.cat([hidden, context], dim=-1)
+        log_generate = self.generate(features).log_softmax(-1)
+        after = State(hidden, cell, state.input_gates)
+        if self.gate is None:
+            return log_generate, after
+        embedded = self.target_embedding(tokens)
+        balance = self.gate(torch.cat([features, embedded], dim=-1))
+        probability = F.pad(log_generate.exp() * torch.sigmoid(balance), (0, memory.copy.shape[1]))
+        copied = log_attention.exp() * torch.sigmoid(-balance)
+        probability.scatter_add_(2, memory.copy.unsqueeze(1).expand_as(copied), copied)
+        return probability.log(), after
+
+    def attention(self, memory: Memory, inputs: Tensor) -> Tensor:
+        """Attention weights of teacher forcing, [B, T, S]: what `explain` shows."""
+        start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
+        hidden, _ = self.decoder(self.target_embedding(inputs), start)
+        return self._attend(memory, hidden)[0].exp()
+
+    def _attend(self, memory: Memory, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """[B, T, n] decoder states -> log attention weights [B, T, S] and contexts [B, T, 2n] (Eqs. 4, 5)."""
+        mixed = torch.tanh(memory.keys.unsqueeze(1) + self.attention_query(hidden).unsqueeze(2))
+        scores = (mixed @ self.attention_score.weight[0]).masked_fill(~memory.mask.unsqueeze(1), CLOSED)
+        log_weights = scores.log_softmax(-1)
+        return log_weights, log_weights.exp() @ memory.states
+
+
+def _lstm_cell(input_gates: Tensor, hidden_gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Gates [..., 4n] and the old cell -> new hidden, new cell; one kernel on a GPU."""
+    if cell.is_cuda:
+        flat = (tensor.flatten(0, -2) for tensor in (input_gates, hidden_gates, cell))
+        hidden, new, _ = torch.ops.aten._thnn_fused_lstm_cell(*flat)
+        return hidden.view_as(cell), new.view_as(cell)
+    entered, kept, proposed, shown = (input_gates + hidden_gates).chunk(4, dim=-1)
+    new = torch.sigmoid(kept) * cell + torch.sigmoid(entered) * torch.tanh(proposed)
+    return torch.sigmoid(shown) * torch.tanh(new), new

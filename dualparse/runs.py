@@ -1,0 +1,164 @@
+"""Run folders: what a training run leaves behind, and how to take it up again. Text and safetensors, nothing pickled.
+
+config.toml                      all settings, defaults included
+query.vocab, lf.vocab            one token a line, line number = id
+q2lf.safetensors ...             the weights of every finished stage
+STAGE.checkpoint.safetensors     a stage under way
+log.jsonl                        a record per epoch
+predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from dualparse.config import Recipe, read_recipe, write_recipe
+from dualparse.data.batch import Direction
+from dualparse.data.vocab import Vocab
+from dualparse.domains.domain import Domain
+from dualparse.errors import InputError
+from dualparse.files import write_text
+from dualparse.models.agent import Agent
+from dualparse.models.language_model import LanguageModel
+from dualparse.models.seq2seq import Seq2Seq
+from dualparse.models.tensors import load_tensors, save_tensors
+from dualparse.search import Options
+
+LANGUAGE_MODELS = {"query_lm": "query", "lf_lm": "lf"}  # stage -> whose vocabulary
+
+
+class Run:
+    """A run folder. Reading it back gives the same objects that were written."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    @classmethod
+    def open(cls, folder: Path) -> Run:
+        """An existing run; anything else is an error that says what was expected."""
+        if not folder.is_dir():
+            raise InputError("no such run folder (dualparse train RECIPE --out FOLDER makes one)", path=folder)
+        if not (folder / "config.toml").is_file():
+            raise InputError("not a run folder: config.toml is missing", path=folder)
+        return cls(folder)
+
+    @property
+    def recipe(self) -> Recipe:
+        return read_recipe(self.folder / "config.toml")
+
+    def save_recipe(self, recipe: Recipe) -> None:
+        write_text(self.folder / "config.toml", write_recipe(recipe))
+
+    def vocab_path(self, side: str) -> Path:
+        return self.folder / f"{side}.vocab"
+
+    def vocab(self, side: str) -> Vocab:
+        return Vocab.load(self.vocab_path(side))
+
+    def save_vocab(self, side: str, vocab: Vocab) -> None:
+        vocab.save(self.vocab_path(side))
+
+    def weights(self, stage: str) -> Path:
+        return self.folder / f"{stage}.safetensors"
+
+    def checkpoint(self, stage: str) -> Path:
+        return self.folder / f"{stage}.checkpoint.safetensors"
+
+    def save_weights(self, stage: str, module: nn.Module, *, metadata: Mapping[str, str]) -> None:
+        save_tensors(self.weights(stage), module.state_dict(), metadata)
+
+    def agent(self, direction: Direction, domain: Domain, device: torch.device) -> Agent:
+        """A trained agent."""
+        agent = new_agent(self.recipe, direction, self.vocab("query"), self.vocab("lf"), domain)
+        self._load(agent.model, direction)
+        agent.model.to(device).eval()
+        return agent
+
+    def language_model(self, stage: str, device: torch.device) -> LanguageModel:
+        """A trained language model."""
+        model = new_language_model(self.recipe, self.vocab(LANGUAGE_MODELS[stage]))
+        self._load(model, stage)
+        return model.to(device).eval()
+
+    def _load(self, module: nn.Module, stage: str) -> None:
+        path = self.weights(stage)
+        if not path.exists():
+            raise InputError(f"this run has no {stage} model: its recipe trains {list(self.recipe.stages)}", path=path)
+        tensors, _ = load_tensors(path)
+        wanted = module.state_dict()
+        for name, tensor in wanted.items():
+            if name not in tensors:
+                raise InputError(f"{name} is missing: weights of another kind of model", path=path)
+            if tensors[name].shape != tensor.shape:
+                raise InputError(
+                    f"{name} is {list(tensors[name].shape)}, expected {list(tensor.shape)}: "
+                    "the weights do not fit the vocabulary or the settings of this folder",
+                    path=path,
+                )
+        module.load_state_dict({name: tensors[name] for name in wanted})
+
+    def write_log(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Replace the log by these records."""
+        write_text(self.folder / "log.jsonl", "".join(json.dumps(record) + "\n" for record in records))
+
+    def append_log(self, record: Mapping[str, Any]) -> None:
+        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record) + "\n")
+
+    def read_log(self) -> list[dict[str, Any]]:
+        """All whole records; a last line cut off by a crash is left out."""
+        path = self.folder / "log.jsonl"
+        records = []
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            try:
+                records.append(json.loads(line))
+            except json.JSONDecodeError:
+                continue
+        return records
+
+    def metrics(self) -> dict[str, Any]:
+        path = self.folder / "metrics.json"
+        try:
+            return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        except json.JSONDecodeError:
+            raise InputError("not JSON", path=path) from None
+
+    def save_metrics(self, metrics: Mapping[str, Any]) -> None:
+        write_text(self.folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")
+
+    def save_predictions(self, split: str, predictions: Iterable[Mapping[str, Any]]) -> None:
+        text = "".join(json.dumps(prediction, ensure_ascii=False) + "\n" for prediction in predictions)
+        write_text(self.folder / f"predictions.{split}.jsonl", text)
+
+
+def new_agent(recipe: Recipe, direction: Direction, query: Vocab, lf: Vocab, domain: Domain) -> Agent:
+    """An agent with the sizes of a recipe, untrained."""
+    source, target = (query, lf) if direction == "q2lf" else (lf, query)
+    settings = recipe.model
+    model = Seq2Seq(
+        len(source),
+        len(target),
+        embedding=settings.embedding,
+        hidden=settings.hidden,
+        dropout=settings.dropout,
+        copy=settings.copy_mechanism,
+    )
+    return Agent(direction, model, source, target, domain.lexicon)
+
+
+def search_options(recipe: Recipe, *, beams: int | None = None) -> Options:
+    """How a run searches; `beams` overrides the recipe's width."""
+    settings = recipe.search
+    return Options(beams or settings.beams, settings.max_length, settings.length_power)
+
+
+def new_language_model(recipe: Recipe, vocab: Vocab) -> LanguageModel:
+    """A language model with the sizes of a recipe, untrained."""
+    settings = recipe.model
+    return LanguageModel(len(vocab), embedding=settings.embedding, hidden=settings.hidden, dropout=settings.dropout)

@@ -1,0 +1,291 @@
+"""Search for the best outputs of a model: greedy and beam, the whole batch at once, without gradients.
+
+A hypothesis ends with </s>; its rank is its log-probability divided by its length (</s> included) to a power: 1 ranks
+by log-probability per token, 0 by log-probability. Beam search keeps what has finished and ends for a source when
+`beams` hypotheses have, whatever the other sources of the batch still do, so a batch of N gives what N batches of one
+give. There is no Python loop over sources or beams, and the host looks at the device only every few steps.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dualparse.data.batch import Row
+from dualparse.data.vocab import BOS, EOS, PAD
+from dualparse.models.agent import Agent
+from dualparse.models.seq2seq import Memory, Seq2Seq, State
+
+LOOK_EVERY = 8  # steps between two looks at whether all is done
+NOTHING = float("-inf")
+
+Mask = Callable[[Tensor], Tensor]
+"""Constraint hook: tokens so far [B, k, t] -> which tokens may follow, bool [B, k, V + S] (or [B, k, V])."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to search: `beams=1` is greedy; no output is longer than `max_length` tokens."""
+
+    beams: int = 5
+    max_length: int = 100
+    length_power: float = 1.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """n-best lists as arrays, best first; empty places have length 0 and log-probability -inf.
+
+    tokens [B, k, T] extended numbers without </s>, PAD behind the end; length [B, k]; log_prob [B, k] with </s>;
+    finished [B, k]: whether </s> was reached within the limit. What was not finished stands behind what was.
+    """
+
+    tokens: np.ndarray
+    length: np.ndarray
+    log_prob: np.ndarray
+    finished: np.ndarray
+
+    def score(self, length_power: float) -> np.ndarray:
+        """What hypotheses are ranked by; </s> counts where it was written."""
+        return self.log_prob / np.maximum(self.length + self.finished, 1) ** length_power
+
+
+def search(model: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | None = None) -> Found:
+    """Greedy or beam search, as the options say."""
+    if options.beams == 1:
+        return greedy(model, memory, max_length=options.max_length, mask=mask)
+    return beam(
+        model,
+        memory,
+        beams=options.beams,
+        max_length=options.max_length,
+        length_power=options.length_power,
+        mask=mask,
+    )
+
+
+@torch.no_grad()
+def greedy(model: Seq2Seq, memory: Memory, *, max_length: int = 100, mask: Mask | None = None) -> Found:
+    """The likeliest token at every step."""
+    batch, device = memory.mask.shape[0], memory.mask.device
+    state, tokens = model.begin(memory, 1), torch.full((batch, 1), BOS, device=device)
+    written = torch.full((max_length, batch), PAD, device=device)
+    log_prob = torch.zeros(batch, device=device)
+    done = torch.zeros(batch, dtype=torch.bool, device=device)
+    banned = _banned(model, memory)
+    for t in range(max_length):
+        log_probs, state = model.step(memory, state, tokens)
+        log_probs = _allowed(log_probs + banned, mask, written[:t].T.unsqueeze(1))
+        best, tokens = log_probs.max(-1)
+        log_prob += torch.where(done, 0.0, best[:, 0])
+        written[t] = torch.where(done, PAD, tokens[:, 0])
+        done |= tokens[:, 0] == EOS
+        if (t + 1) % LOOK_EVERY == 0 and bool(done.all()):
+            break
+    output = written.T.cpu().numpy()
+    finished = (output == EOS).any(1)
+    output = np.where(output == EOS, PAD, output)
+    length = (output != PAD).sum(1)
+    width = max(int(length.max(initial=0)), 1)
+    return Found(
+        output[:, None, :width], length[:, None], log_prob.cpu().numpy().astype(np.float64)[:, None], finished[:, None]
+    )
+
+
+@dataclass
+class _Beam:
+    """All that a beam search knows, on the device. Every step overwrites it in place: a captured graph needs that.
+
+    step [1]                  how many tokens every live hypothesis has
+    live, tokens [B, k]       log-probability of the unfinished, and what they wrote last
+    hidden, cell [B, k, n]    their decoder states
+    history [T, B, k]         every step's tokens and parents: token * k + parent
+    ended [B, k], ends [B, k] rank of the finished, best first, and where they ended: step * k + parent
+    """
+
+    step: Tensor
+    live: Tensor
+    tokens: Tensor
+    hidden: Tensor
+    cell: Tensor
+    history: Tensor
+    ended: Tensor
+    ends: Tensor
+
+    @classmethod
+    def start(cls, state: State, batch: int, beams: int, max_length: int) -> _Beam:
+        device = state.hidden.device
+        shape = (batch, beams)
+        live = torch.full(shape, NOTHING, device=device)
+        live[:, 0] = 0.0
+        return cls(
+            step=torch.zeros(1, dtype=torch.long, device=device),
+            live=live,
+            tokens=torch.full(shape, BOS, device=device),
+            hidden=state.hidden,
+            cell=state.cell,
+            history=torch.zeros((max_length, *shape), dtype=torch.long, device=device),
+            ended=torch.full(shape, NOTHING, device=device),
+            ends=torch.zeros(shape, dtype=torch.long, device=device),
+        )
+
+
+@torch.no_grad()
+def beam(
+    model: Seq2Seq,
+    memory: Memory,
+    *,
+    beams: int = 5,
+    max_length: int = 100,
+    length_power: float = 1.0,
+    mask: Mask | None = None,
+) -> Found:
+    """The `beams` best outputs found for every source of the batch."""
+    state = model.begin(memory, beams)
+    beam = _Beam.start(state, memory.mask.shape[0], beams, max_length)
+    banned = _banned(model, memory)
+    prefix = torch.empty((*beam.live.shape, 0), dtype=torch.long, device=beam.live.device)
+    for steps in range(1, max_length + 1):
+        _advance(model, memory, beam, state.input_gates, banned, length_power, mask, prefix)
+        if mask is not None:
+            parent = (beam.history[steps - 1] % beams).unsqueeze(-1)
+            prefix = torch.cat([prefix.gather(1, parent.expand_as(prefix)), beam.tokens.unsqueeze(-1)], -1)
+        if steps % LOOK_EVERY == 0 and bool((beam.ended[:, -1] > NOTHING).all()):
+            break
+    return _collect(beam, steps, length_power)
+
+
+def _advance(
+    model: Seq2Seq,
+    memory: Memory,
+    beam: _Beam,
+    input_gates: Tensor,
+    banned: Tensor,
+    length_power: float,
+    mask: Mask | None = None,
+    prefix: Tensor | None = None,
+) -> None:
+    """One step of all beams of all sources."""
+    batch, beams = beam.live.shape
+    log_probs, state = model.step(memory, State(beam.hidden, beam.cell, input_gates), beam.tokens)
+    log_probs = _allowed(log_probs + banned, mask, prefix)
+    width = log_probs.shape[-1]
+    total = (beam.live.unsqueeze(-1) + log_probs).view(batch, -1)
+    # Each beam has one way to end, so among 2k candidates at least k go on.
+    value, where = total.topk(min(2 * beams, total.shape[1]), dim=-1)
+    parent, token = where // width, where % width
+    ending = token == EOS
+
+    # What ends among the k best joins the finished, unless enough had finished before.
+    open_ = beam.ended[:, -1:] == NOTHING
+    rank = (value / (beam.step + 1) ** length_power)[:, :beams].masked_fill(~(ending[:, :beams] & open_), NOTHING)
+    ended, kept = torch.cat([beam.ended, rank], 1).topk(beams, dim=-1)
+    beam.ends.copy_(torch.cat([beam.ends, beam.step * beams + parent[:, :beams]], 1).gather(1, kept))
+    beam.ended.copy_(ended)
+
+    # The k best of the others go on.
+    live, kept = value.masked_fill(ending, NOTHING).topk(beams, dim=-1)
+    parent, token = parent.gather(1, kept), token.gather(1, kept)
+    beam.live.copy_(live)
+    beam.tokens.copy_(token)
+    beam.history.index_copy_(0, beam.step, (token * beams + parent).unsqueeze(0))
+    index = parent.unsqueeze(-1).expand_as(state.hidden)
+    torch.gather(state.hidden, 1, index, out=beam.hidden)
+    torch.gather(state.cell, 1, index, out=beam.cell)
+    beam.step += 1
+
+
+def _banned(model: Seq2Seq, memory: Memory) -> Tensor:
+    """-inf for what no output contains (the special tokens in front of </s>), 0 for the rest."""
+    width = model.target_size + (memory.copy.shape[1] if model.copy else 0)
+    banned = torch.zeros(width, device=memory.mask.device)
+    banned[:EOS] = NOTHING
+    return banned
+
+
+def _allowed(log_probs: Tensor, mask: Mask | None, prefix: Tensor | None) -> Tensor:
+    return log_probs if mask is None else log_probs.masked_fill(~mask(prefix), NOTHING)
+
+
+def _collect(beam: _Beam, steps: int, length_power: float) -> Found:
+    """Follow the parents back from every end; places that did not end by the limit are filled with what was live."""
+    beams = beam.live.shape[1]
+    history = beam.history[:steps].cpu().numpy()
+    ended, ends, live = (tensor.cpu().numpy() for tensor in (beam.ended, beam.ends, beam.live))
+    finished = np.isfinite(ended)
+    rest = np.cumsum(~finished, axis=1) - 1  # which live hypothesis fills an unfinished place
+    length = np.where(finished, ends // beams, steps)
+    place = np.where(finished, ends % beams, rest)
+    own = ended.astype(np.float64) * (length + 1.0) ** length_power
+    log_prob = np.where(finished, own, np.take_along_axis(live, np.maximum(rest, 0), axis=1))
+    tokens = np.full((*place.shape, max(int(length.max(initial=0)), 1)), PAD, dtype=np.int64)
+    rows = np.arange(place.shape[0])[:, None]
+    for t in range(tokens.shape[-1] - 1, -1, -1):
+        on = length > t
+        code = history[t][rows, place]
+        tokens[..., t] = np.where(on, code // beams, PAD)
+        place = np.where(on, code % beams, place)
+    empty = ~np.isfinite(log_prob)
+    tokens[empty], length[empty] = PAD, 0
+    return Found(tokens, length, log_prob, finished)
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One output: its tokens, its log-probability, and the score by which outputs are ranked."""
+
+    tokens: tuple[str, ...]
+    log_prob: float
+    score: float
+    finished: bool
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.tokens)
+
+
+def find(
+    agent: Agent,
+    sources: Sequence[Sequence[str]],
+    options: Options,
+    *,
+    rng: random.Random,
+    rows_at_once: int | None = None,
+    mask: Mask | None = None,
+) -> list[list[Hypothesis]]:
+    """The n-best outputs of an agent for many sources, in their order."""
+    rows = [agent.row(source, None, rng) for source in sources]
+    size = rows_at_once or (512 if agent.device.type == "cuda" else 32)
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i].source))  # similar lengths: little padding
+    results: list[list[Hypothesis]] = [[] for _ in rows]
+    was_training = agent.model.training
+    agent.model.eval()
+    with torch.no_grad():
+        for start in range(0, len(order), size):
+            chosen = order[start : start + size]
+            batch = agent.encode_rows([rows[i] for i in chosen]).batch
+            memory = agent.model.encode(batch.source, batch.copy)
+            found = search(agent.model, memory, options, mask=mask)
+            score = found.score(options.length_power)
+            for place, i in enumerate(chosen):
+                results[i] = _hypotheses(agent, found, score, place, rows[i])
+    agent.model.train(was_training)
+    return results
+
+
+def _hypotheses(agent: Agent, found: Found, score: np.ndarray, place: int, row: Row) -> list[Hypothesis]:
+    return [
+        Hypothesis(
+            agent.words(found.tokens[place, k, : found.length[place, k]].tolist(), row),
+            float(found.log_prob[place, k]),
+            float(score[place, k]),
+            bool(found.finished[place, k]),
+        )
+        for k in range(found.length.shape[1])
+        if np.isfinite(found.log_prob[place, k])
+    ]

@@ -1,0 +1,161 @@
+"""The two-agent game (paper Section 3 and Appendix A): the agents teach each other on queries and forms without labels.
+
+One iteration, numbered as in the code:
+
+1. Loop from queries: `play(q2lf, lf2q)`. q2lf searches k forms for each query; a check says which are valid.
+2. Loop from forms: `play(lf2q, q2lf)`. The same with the roles swapped; a language model says how fluent queries are.
+3. One teacher-forced pass per agent over everything found: what it wrote itself (policy), the way back from what the
+   other wrote (reconstruction), and labeled pairs (guidance).
+4. Rewards: r = a * validity + (1 - a) * reconstruction, less their mean over the k hypotheses.
+5. Policy gradient for the writer, likelihood weighted by (1 - a) / k for the reader, likelihood of the labeled pairs
+   for both; everything is added up and both agents are updated once.
+
+Search never trains: it runs without gradients; what it found is scored again in an ordinary pass (step 3).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dualparse.data.batch import Batch, Row, collate
+from dualparse.data.vocab import BOS, EOS, PAD, UNK
+from dualparse.models.agent import Agent
+from dualparse.models.language_model import LanguageModel, length_normalized
+from dualparse.rewards import less_mean
+from dualparse.search import Found
+
+Judge = Callable[[Sequence[str]], list[float]]
+"""Texts -> validity of each, as far as the host can tell (the check of forms; 0 for queries)."""
+
+FIGURES = ("validity", "validity_square", "back", "back_square", "advantage", "hypotheses", "back_loss", "back_tokens")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How one loop rewards its first agent.
+
+    weight      alpha (or beta): share of validity in the reward
+    check, lm   what validity is made of: weight of the host's judgement and of the language model's score
+    baseline    subtract the mean over the hypotheses of an input
+    per_token   divide the reconstruction reward by the length of what is reconstructed
+    """
+
+    weight: float = 0.5
+    check: float = 1.0
+    lm: float = 0.0
+    baseline: bool = True
+    per_token: bool = False
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one loop found, ready for both agents: rows are ordered source by source, k each.
+
+    written   rows of the first agent, source -> hypothesis, as numpy arrays
+    back      rows of the second agent, hypothesis -> source
+    texts     the hypotheses
+    validity  [B, k] the host's judgement    present [B, k] 1 where there is a hypothesis, 0 where search found fewer
+    """
+
+    written: Batch
+    back: list[Row]
+    texts: list[str]
+    validity: np.ndarray
+    present: np.ndarray
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a loop starts: tokens, and the same as a row of the first agent."""
+
+    tokens: tuple[str, ...]
+    row: Row
+
+
+def play(
+    first: Agent, second: Agent, sources: Sequence[Source], found: Found, judge: Judge, rng: random.Random
+) -> Round:
+    """One loop without gradients: what the first agent found for the sources is judged and handed to the second."""
+    back: list[Row] = []
+    texts: list[str] = []
+    numbers = found.tokens.tolist()
+    for source, hypotheses, lengths in zip(sources, numbers, found.length.tolist(), strict=True):
+        for hypothesis, length in zip(hypotheses, lengths, strict=True):
+            words = first.words(hypothesis[:length], source.row)
+            back.append(second.row(words, source.tokens, rng))
+            texts.append(" ".join(words))
+    present = np.isfinite(found.log_prob).astype(np.float32)
+    validity = np.array(judge(texts), dtype=np.float32).reshape(present.shape)
+    return Round(_written(first, sources, found), back, texts, validity, present)
+
+
+def _written(agent: Agent, sources: Sequence[Source], found: Found) -> Batch:
+    """The agent's own hypotheses as rows to be scored again; an unfinished one has no end token."""
+    batch, k, longest = found.tokens.shape
+    read = collate([source.row for source in sources], target_vocab_size=len(agent.target_vocab))
+    targets = np.full((batch * k, longest + 1), PAD, dtype=np.int64)
+    targets[:, :longest] = found.tokens.reshape(batch * k, longest)
+    ends = np.flatnonzero(found.finished)
+    targets[ends, found.length.ravel()[ends]] = EOS
+    inputs = np.full_like(targets, BOS)
+    inputs[:, 1:] = targets[:, :-1]
+    inputs[inputs == EOS] = PAD
+    inputs[inputs >= len(agent.target_vocab)] = UNK
+    return Batch(np.repeat(read.source, k, axis=0), np.repeat(read.copy, k, axis=0), inputs, targets)
+
+
+def validity_reward(
+    rules: Rules, judged: Tensor, language_model: LanguageModel | None, written: Batch, vocab_size: int
+) -> Tensor:
+    """[B, k] validity: the host's judgement and the language model's score, as the rules weigh them."""
+    reward = rules.check * judged
+    if rules.lm and language_model is not None:
+        targets = torch.where(written.targets < vocab_size, written.targets, UNK)
+        scores = length_normalized(language_model(written.inputs, targets), targets)
+        reward = reward + rules.lm * scores.view_as(judged)
+    return reward
+
+
+def loop_losses(
+    rules: Rules, validity: Tensor, reward_back: Tensor, present: Tensor, log_written: Tensor, log_back: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Losses of one loop, all tensors [B, k] (steps 4 and 5), and the advantage.
+
+    reward_back is the reconstruction reward (no gradient); log_written and log_back carry the gradients of the first
+    and the second agent.
+    """
+    k = validity.shape[1]
+    prepare = less_mean if rules.baseline else torch.mul
+    advantage = rules.weight * prepare(validity, present) + (1 - rules.weight) * prepare(reward_back, present)
+    first = -(advantage.detach() * log_written * present).sum() / k
+    second = -(1 - rules.weight) * (log_back * present).sum() / k
+    return first, second, advantage
+
+
+def loop_figures(validity: Tensor, back: Tensor, advantage: Tensor, present: Tensor, tokens: Tensor) -> Tensor:
+    """Sums of what the log shows, in the order of FIGURES; `back` as log-probability."""
+    on = present.bool()
+    values = [torch.where(on, value, 0.0) for value in (validity, validity**2, back, back**2, advantage.abs())]
+    return torch.stack(
+        [*(value.sum() for value in values), present.sum(), -(back * present).sum(), (tokens * present).sum()]
+    )
+
+
+def stack(agent: Agent, written: Batch, rows: list[Row], lengths: tuple[int, int]) -> Batch:
+    """Rows written by search, then other rows, as one batch padded to (source, target) lengths."""
+    other = collate(rows, target_vocab_size=len(agent.target_vocab))
+    widths = (lengths[0], lengths[0], lengths[1], lengths[1])
+    return Batch(*(_stack(*pair, width) for *pair, width in zip(written.arrays(), other.arrays(), widths, strict=True)))
+
+
+def _stack(above: np.ndarray, below: np.ndarray, width: int) -> np.ndarray:
+    joined = np.full((len(above) + len(below), width), PAD, dtype=np.int64)
+    joined[: len(above), : above.shape[1]] = above
+    joined[len(above) :, : below.shape[1]] = below
+    return joined

@@ -1,0 +1,351 @@
+"""Search against brute force, against teacher forcing, and against itself one source at a time."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+import toy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toy import random_sources, tiny_model
+
+from dualparse.data.batch import pad
+from dualparse.data.vocab import BOS, EOS, PAD, UNK
+from dualparse.models.seq2seq import Memory, Seq2Seq
+from dualparse.search import NEVER, Found, Options, beam, find, greedy, search
+
+few = settings(max_examples=20, deadline=None)
+SEEDS = st.integers(0, 10_000)
+
+
+def encoded(model: Seq2Seq, seed: int, rows: int, *, target_size: int = 8) -> Memory:
+    sources, copies = random_sources(seed, rows, target_size=target_size, longest=5)
+    with torch.no_grad():
+        return model.encode(torch.from_numpy(pad(sources)), torch.from_numpy(pad(copies)))
+
+
+def one(model: Seq2Seq, seed: int, rows: int, i: int, *, target_size: int = 8) -> Memory:
+    """The i-th source alone, without padding."""
+    sources, copies = random_sources(seed, rows, target_size=target_size, longest=5)
+    with torch.no_grad():
+        return model.encode(torch.tensor([sources[i]]), torch.tensor([copies[i]]))
+
+
+def row_of(memory: Memory, i: int) -> Memory:
+    return Memory(*(getattr(memory, name)[i : i + 1] for name in ("states", "keys", "mask", "copy", "hidden", "cell")))
+
+
+@torch.no_grad()
+def teacher_forced(model: Seq2Seq, memory: Memory, tokens: list[int], *, finished: bool) -> float:
+    read = [BOS, *(n if n < model.target_size else UNK for n in tokens)]
+    wanted = [*tokens, EOS] if finished else tokens
+    return float(model.log_probs(memory, torch.tensor([read[: len(wanted)]]), torch.tensor([wanted])).sum())
+
+
+def listed(found: Found, i: int) -> list[tuple[tuple[int, ...], bool, float]]:
+    """(tokens, finished, log-probability) of the places of a row that hold something."""
+    return [
+        (tuple(found.tokens[i, k, : found.length[i, k]].tolist()), bool(found.finished[i, k]), float(found.log_prob[i, k]))
+        for k in range(found.length.shape[1])
+        if np.isfinite(found.log_prob[i, k])
+    ]
+
+
+def assert_same(left: list, right: list) -> None:
+    assert [item[:2] for item in left] == [item[:2] for item in right]
+    np.testing.assert_allclose([item[2] for item in left], [item[2] for item in right], rtol=1e-5, atol=1e-5)
+
+
+def models(seed: int, copy: bool, *, ending: float = 0.0) -> Seq2Seq:
+    """Random weights; `ending` makes </s> likelier, so that hypotheses of all lengths finish."""
+    model = tiny_model(seed=seed, copy=copy, scale=1.5)
+    with torch.no_grad():
+        model.generate.bias[EOS] += ending
+    return model
+
+
+@pytest.mark.parametrize("copy", [True, False], ids=["AttPtr", "Att"])
+@given(seed=SEEDS, ending=st.sampled_from([-2.0, 0.0, 2.0]))
+@few
+def test_a_beam_of_one_is_greedy(copy, seed, ending):
+    model = models(seed, copy, ending=ending)
+    memory = encoded(model, seed, 4)
+    narrow, straight = beam(model, memory, beams=1, max_length=12), greedy(model, memory, max_length=12)
+    for i in range(4):
+        assert_same(listed(narrow, i), listed(straight, i))
+
+
+@pytest.mark.parametrize("copy", [True, False], ids=["AttPtr", "Att"])
+@given(seed=SEEDS, beams=st.integers(1, 7), max_length=st.integers(1, 19), ending=st.sampled_from([-2.0, 1.0, 3.0]))
+@few
+def test_every_score_is_that_of_teacher_forcing(copy, seed, beams, max_length, ending):
+    model = models(seed, copy, ending=ending)
+    memory = encoded(model, seed, 3)
+    for found in (beam(model, memory, beams=beams, max_length=max_length), greedy(model, memory, max_length=max_length)):
+        for i in range(3):
+            hypotheses = listed(found, i)
+            assert hypotheses, "something is always found"
+            for tokens, finished, log_prob in hypotheses:
+                expected = teacher_forced(model, row_of(memory, i), list(tokens), finished=finished)
+                assert log_prob == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("copy", [True, False], ids=["AttPtr", "Att"])
+@given(
+    seed=SEEDS,
+    beams=st.integers(1, 6),
+    max_length=st.integers(1, 19),
+    ending=st.sampled_from([-2.0, 1.0, 3.0]),
+    power=st.sampled_from([0.0, 0.7, 1.0]),
+)
+@few
+def test_lists_are_ranked_and_without_repetition(copy, seed, beams, max_length, ending, power):
+    model = models(seed, copy, ending=ending)
+    options = Options(beams=beams, max_length=max_length, length_power=power)
+    found = search(model, encoded(model, seed, 3), options)
+    scores = found.score(power)
+    for i in range(3):
+        hypotheses = listed(found, i)
+        assert len({tokens for tokens, _, _ in hypotheses}) == len(hypotheses) <= beams
+        ranks = [
+            (finished, log_prob / max(len(tokens) + finished, 1) ** power) for tokens, finished, log_prob in hypotheses
+        ]
+        assert ranks == sorted(ranks, reverse=True), "the finished first, each group best first"
+        np.testing.assert_allclose(scores[i, : len(ranks)], [rank for _, rank in ranks], rtol=1e-6)
+        for tokens, finished, _ in hypotheses:
+            assert not {EOS, *NEVER} & set(tokens)
+            assert len(tokens) + finished <= max_length
+            assert finished or len(tokens) == max_length
+    empty = ~np.isfinite(found.log_prob)
+    assert not found.length[empty].any()
+    assert not found.tokens[empty].any()
+
+
+@pytest.mark.parametrize("copy", [True, False], ids=["AttPtr", "Att"])
+@given(seed=SEEDS, beams=st.integers(1, 5), ending=st.sampled_from([-2.0, 1.0, 3.0]))
+@few
+def test_a_batch_gives_what_its_sources_give_alone(copy, seed, beams, ending):
+    """Even where one source is done at once and another needs the whole length."""
+    model = models(seed, copy, ending=ending)
+    memory = encoded(model, seed, 4)
+    together, straight = beam(model, memory, beams=beams, max_length=17), greedy(model, memory, max_length=17)
+    for i in range(4):
+        alone = one(model, seed, 4, i)
+        assert_same(listed(together, i), listed(beam(model, alone, beams=beams, max_length=17), 0))
+        assert_same(listed(straight, i), listed(greedy(model, alone, max_length=17), 0))
+
+
+def all_outputs(model: Seq2Seq, memory: Memory, max_length: int, power: float) -> list[tuple[tuple[int, ...], bool, float]]:
+    """Every output there is, ranked: brute force through teacher forcing."""
+    alphabet = sorted({*range(4, model.target_size), *(memory.copy[0].tolist() if model.copy else ())} - {PAD})
+    outputs = []
+    for length in range(max_length + 1):
+        finished = length < max_length
+        for tokens in product(alphabet, repeat=length):
+            outputs.append((tokens, finished, teacher_forced(model, memory, list(tokens), finished=finished)))
+    return sorted(outputs, key=lambda item: (not item[1], -item[2] / (len(item[0]) + item[1]) ** power))
+
+
+@pytest.mark.parametrize("copy", [True, False], ids=["AttPtr", "Att"])
+@given(seed=SEEDS, ending=st.sampled_from([-1.0, 0.0, 2.0]), power=st.sampled_from([0.0, 0.5, 1.0]))
+@settings(max_examples=8, deadline=None)
+def test_a_beam_as_large_as_the_space_finds_everything_in_order(copy, seed, ending, power):
+    model = tiny_model(seed=seed, source_size=7, target_size=6, copy=copy, scale=1.5)
+    with torch.no_grad():
+        model.generate.bias[EOS] += ending
+    sources = torch.tensor([[4, 5, 4], [6, 0, 0]])
+    copies = torch.tensor([[6, 5, 6], [4, 0, 0]])  # the first source adds a token beyond the vocabulary
+    with torch.no_grad():
+        memory = model.encode(sources, copies)
+    expected = [all_outputs(model, row_of(memory, i), 3, power) for i in range(2)]
+    found = beam(model, memory, beams=max(map(len, expected)), max_length=3, length_power=power)
+    for i in range(2):
+        assert_same(listed(found, i), expected[i])
+
+
+def test_the_search_goes_on_until_enough_have_finished_and_no_further():
+    """Two tokens, an end that is always the likeliest: the k best of a geometric distribution."""
+    model = tiny_model(source_size=5, target_size=6, copy=False)
+    with torch.no_grad():
+        for parameter in (model.generate.weight, model.generate.bias):
+            parameter.zero_()
+        model.generate.bias[:3] = -50.0
+        model.generate.bias[EOS] = 2.0
+        model.generate.bias[5] = -1.0
+    with torch.no_grad():
+        memory = model.encode(torch.tensor([[4]]), torch.tensor([[4]]))
+    hypotheses = listed(beam(model, memory, beams=3, max_length=50), 0)
+    assert hypotheses[0][0] == ()
+    assert all(finished for _, finished, _ in hypotheses)
+    assert {len(tokens) for tokens, _, _ in hypotheses} <= {0, 1, 2}
+
+
+def forbidding(*tokens: int):
+    """A mask that never allows some tokens."""
+
+    def mask(prefix: torch.Tensor) -> torch.Tensor:
+        allowed = torch.ones((*prefix.shape[:2], WIDTH), dtype=torch.bool)
+        allowed[..., list(tokens)] = False
+        return allowed
+
+    return mask
+
+
+WIDTH = 8 + 5  # vocabulary of the tiny model and the longest source
+
+
+def wide_memory(model: Seq2Seq, seed: int, rows: int) -> Memory:
+    """Sources of which at least one has the full length, so that the width of a mask is known."""
+    sources, copies = random_sources(seed, rows, longest=5)
+    sources[0], copies[0] = [4, 5, 6, 7, 8], [4, 5, 8, 7, 4]
+    with torch.no_grad():
+        return model.encode(torch.from_numpy(pad(sources)), torch.from_numpy(pad(copies)))
+
+
+@pytest.mark.parametrize("way", [greedy, beam])
+@given(seed=SEEDS)
+@few
+def test_masked_tokens_are_never_written(way, seed):
+    model = models(seed, True, ending=1.0)
+    memory = wide_memory(model, seed, 3)
+    found = way(model, memory, max_length=9, mask=forbidding(5, 6, 8))
+    for i in range(3):
+        for tokens, finished, log_prob in listed(found, i):
+            assert not {5, 6, 8} & set(tokens)
+            expected = teacher_forced(model, row_of(memory, i), list(tokens), finished=finished)
+            assert log_prob == pytest.approx(expected, rel=1e-5, abs=1e-5), "a mask does not renormalise"
+
+
+@pytest.mark.parametrize("way", [greedy, beam])
+@given(seed=SEEDS)
+@few
+def test_the_mask_sees_what_each_hypothesis_has_written(way, seed):
+    """No token twice in a row: only a mask that is given the right prefix of every beam can say so."""
+
+    def mask(prefix: torch.Tensor) -> torch.Tensor:
+        allowed = torch.ones((*prefix.shape[:2], WIDTH), dtype=torch.bool)
+        if prefix.shape[-1]:
+            allowed.scatter_(2, prefix[..., -1:], False)
+            assert bool((prefix[..., 1:] != prefix[..., :-1])[prefix[..., 1:] >= 4].all())
+        return allowed
+
+    model = models(seed, True, ending=-1.0)
+    found = way(model, wide_memory(model, seed, 3), max_length=9, mask=mask)
+    for i in range(3):
+        for tokens, _, _ in listed(found, i):
+            assert all(a != b for a, b in zip(tokens, tokens[1:], strict=False))
+
+
+@pytest.mark.parametrize("way", [greedy, beam])
+def test_a_mask_that_allows_one_output_gets_it(way):
+    wanted = [4, 8, 7, EOS]
+
+    def mask(prefix: torch.Tensor) -> torch.Tensor:
+        allowed = torch.zeros((*prefix.shape[:2], WIDTH), dtype=torch.bool)
+        allowed[..., wanted[min(prefix.shape[-1], 3)]] = True
+        return allowed
+
+    model = models(1, True)
+    memory = wide_memory(model, 1, 1)
+    found = way(model, memory, max_length=9, mask=mask)
+    hypotheses = listed(found, 0)
+    assert [item[:2] for item in hypotheses] == [((4, 8, 7), True)]
+
+
+@pytest.mark.parametrize("way", [greedy, beam])
+def test_a_mask_that_allows_nothing_leaves_nothing(way):
+    model = models(1, True)
+    memory = wide_memory(model, 1, 2)
+    found = way(model, memory, max_length=9, mask=lambda prefix: torch.zeros((*prefix.shape[:2], WIDTH), dtype=bool))
+    assert listed(found, 0) == listed(found, 1) == []
+
+
+@pytest.mark.parametrize("way", [greedy, beam])
+@pytest.mark.parametrize("max_length", [1, 7, 8, 9])
+def test_what_never_ends_is_cut_at_the_limit(way, max_length):
+    model = models(2, True)
+    memory = wide_memory(model, 2, 2)
+    found = way(model, memory, max_length=max_length, mask=forbidding(EOS))
+    for i in range(2):
+        hypotheses = listed(found, i)
+        assert hypotheses
+        assert all(len(tokens) == max_length and not finished for tokens, finished, _ in hypotheses)
+
+
+def test_unfinished_hypotheses_come_last():
+    model = models(3, True, ending=-3.0)
+    found = beam(model, encoded(model, 3, 4), beams=6, max_length=4)
+    mixed = [i for i in range(4) if found.finished[i].any() and not found.finished[i].all()]
+    assert mixed, "the example has both kinds"
+    for i in mixed:
+        flags = found.finished[i].tolist()
+        assert flags == sorted(flags, reverse=True)
+
+
+def test_search_leaves_no_gradient_behind():
+    model = models(4, True)
+    memory = encoded(model, 4, 2)
+    beam(model, memory, beams=2, max_length=5)
+    greedy(model, memory, max_length=5)
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+# `find`: words in, words out.
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("direction", ["q2lf", "lf2q"])
+def test_find_keeps_the_order_of_the_sources_whatever_the_batches(direction, beams):
+    agent = toy.agent(direction)
+    agent.model.initialize(scale=1.0, generator=torch.Generator().manual_seed(0))
+    agent.model.double()  # near ties must not turn with the rounding of another batch
+    pairs = toy.examples()[::3]
+    sources = [pair.query if direction == "q2lf" else pair.lf for pair in pairs]
+    by_batches = [
+        find(agent, sources, Options(beams=beams, max_length=10), rng=random.Random(0), rows_at_once=size)
+        for size in (1, 4, None)
+    ]
+    for found in by_batches[1:]:
+        for expected, hypotheses in zip(by_batches[0], found, strict=True):
+            assert [h.tokens for h in hypotheses] == [h.tokens for h in expected]
+            assert [h.score for h in hypotheses] == pytest.approx([h.score for h in expected], rel=1e-4)
+
+
+def test_find_spells_words_beyond_the_vocabulary():
+    agent = toy.agent()
+    with torch.no_grad():
+        agent.model.gate.weight.zero_()
+        agent.model.gate.bias.fill_(-30.0)  # copies alone
+    found = find(agent, [("quetzal",)], Options(beams=1, max_length=3), rng=random.Random(0))
+    assert found[0][0].text == "quetzal quetzal quetzal"
+    assert not found[0][0].finished
+    assert found[0][0].score == pytest.approx(found[0][0].log_prob / 3)
+
+
+def test_find_searches_in_eval_mode_and_leaves_the_mode_as_it_was():
+    agent = toy.agent(dropout=0.5)
+    sources = [pair.query for pair in toy.examples()[:4]]
+    for training in (True, False):
+        agent.model.train(training)
+        found = [find(agent, sources, Options(beams=2, max_length=6), rng=random.Random(0)) for _ in range(2)]
+        assert found[0] == found[1]
+        assert agent.model.training is training
+
+
+def test_find_of_nothing_is_nothing():
+    assert find(toy.agent(), [], Options(), rng=random.Random(0)) == []
+
+
+def test_a_source_without_words_is_searched_all_the_same():
+    assert len(find(toy.agent(), [()], Options(beams=2, max_length=5), rng=random.Random(0))[0]) == 2
+
+
+def test_more_beams_than_tokens():
+    agent = toy.agent()
+    found = find(agent, [("list", "all", "lakes")], Options(beams=90, max_length=3), rng=random.Random(0))
+    assert len(found[0]) == 90
+    assert len({h.tokens for h in found[0]}) == 90
