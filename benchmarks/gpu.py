@@ -24,7 +24,8 @@ from dualparse.runs import new_agent
 from dualparse.search import Options, find
 from dualparse.sweep import current_commit
 from dualparse.train.loop import Record, Schedule, fit
-from dualparse.train.run import choose_device, load_material
+from dualparse.train.material import load_material
+from dualparse.train.run import choose_device
 from dualparse.train.step import Adam
 from dualparse.train.supervised import agent_task
 
@@ -60,7 +61,7 @@ def train(device: torch.device, *, epochs: int, capture: bool) -> tuple[Agent, l
     agent.model.to(device)
     task = agent_task(
         agent,
-        material.train.labeled,
+        material.labeled,
         material.dev,
         material.domain,
         optimizer=Adam(),

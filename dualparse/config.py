@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dualparse.errors import InputError
 from dualparse.suggest import unknown_name
 
-Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm"]
+Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "pseudo", "dual"]
 
 
 class Closed(BaseModel):
@@ -30,6 +30,11 @@ class DataSettings(Closed):
 
     labeled: float = Field(1.0, gt=0, le=1, description="share of the training pairs that keep their label")
     unlabeled: float = Field(1.0, ge=0, le=1, description="share of the other pairs kept, torn into queries and forms")
+    queries: bool = Field(
+        True, description="use the queries without label (in the game, for pseudo pairs, by query_lm)"
+    )
+    forms: bool = Field(True, description="use the forms without label")
+    synthesized: bool = Field(False, description="use the domain's synthesised forms (its extra file) as well")
     split_seed: int = Field(1, description="seed of the dev and label splits; the same for every stage of a run")
     min_count: int = Field(1, ge=1, description="a query word seen less often in training reads as <unk>")
 
@@ -73,6 +78,34 @@ class LanguageModelSettings(TrainSettings):
     patience: int = Field(3, ge=1, description="epochs without a better dev score after which training stops")
 
 
+class GameSettings(TrainSettings):
+    """The two-agent game (paper Section 3). The training settings are those of both agents during the game."""
+
+    beams: int = Field(5, ge=1, description="hypotheses per source (k)")
+    max_length: int = Field(80, ge=1, description="longest hypothesis in tokens")
+    length_power: float = Field(
+        1.0, ge=0, description="rank of hypotheses in the game's search, as search.length_power"
+    )
+    alpha: float = Field(0.5, ge=0, le=1, description="share of validity in the reward of the loop from queries")
+    beta: float = Field(0.5, ge=0, le=1, description="share of validity in the reward of the loop from forms")
+    query_validity_check: float = Field(1.0, ge=0, description="weight of the check in the validity of forms (Eq. 9)")
+    query_validity_lm: float = Field(0.0, ge=0, description="weight of lf_lm in the validity of forms (Table 5)")
+    form_validity_lm: float = Field(1.0, ge=0, description="weight of query_lm in the validity of queries (Eq. 10)")
+    graded: bool = Field(False, description="a complete tree that does not check is worth 0.5, not 0")
+    baseline: bool = Field(True, description="subtract the mean reward of the k hypotheses of a source")
+    per_token: bool = Field(False, description="divide the reconstruction reward by the length of the source")
+    noisy_reward: bool = Field(False, description="measure the reconstruction reward with dropout on")
+    guidance: float = Field(1.0, ge=0, description="weight of the labeled pairs")
+    query_loop: bool = Field(True, description="play the loop that starts from queries")
+    form_loop: bool = Field(True, description="play the loop that starts from forms")
+
+
+class PseudoSettings(Closed):
+    """The pseudo-labelling baseline (paper Section 4.4)."""
+
+    discount: float = Field(0.5, ge=0, le=1, description="weight of a made-up pair")
+
+
 class SearchSettings(Closed):
     """How outputs are searched for."""
 
@@ -92,11 +125,27 @@ class Recipe(Closed):
     stages: tuple[Stage, ...] = Field(
         ("q2lf", "lf2q"), description=f"what is trained: any of {', '.join(get_args(Stage))}"
     )
+    start_from: str = Field("", description="folder of an earlier run whose pre-training stages are taken over")
     data: DataSettings = Field(DataSettings(), description=DataSettings.__doc__)
     model: ModelSettings = Field(ModelSettings(), description=ModelSettings.__doc__)
     train: TrainSettings = Field(TrainSettings(), description=TrainSettings.__doc__)
     language_model: LanguageModelSettings = Field(LanguageModelSettings(), description=LanguageModelSettings.__doc__)
+    game: GameSettings = Field(GameSettings(), description=GameSettings.__doc__)
+    pseudo: PseudoSettings = Field(PseudoSettings(), description=PseudoSettings.__doc__)
     search: SearchSettings = Field(SearchSettings(), description=SearchSettings.__doc__)
+
+
+    @model_validator(mode="after")
+    def _stages_fit(self) -> Recipe:
+        needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"]}
+        if self.game.form_validity_lm and self.game.form_loop:
+            needed["dual"].append("query_lm")
+        if self.game.query_validity_lm and self.game.query_loop:
+            needed["dual"].append("lf_lm")
+        for later, earlier in needed.items():
+            if later in self.stages and (missing := [stage for stage in earlier if stage not in self.stages]):
+                raise ValueError(f"the stage {later!r} needs {missing} among the stages")
+        return self
 
 
 def read_recipe(path: Path, *, overrides: Sequence[str] = ()) -> Recipe:
@@ -143,6 +192,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError("no such recipe", path=path) from None
     except IsADirectoryError:
         raise InputError("is a folder; expected a recipe file (.toml)", path=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
     except UnicodeDecodeError:
         raise InputError("not UTF-8 text", path=path) from None
     except tomllib.TOMLDecodeError as error:

@@ -109,4 +109,6 @@ def bleu(predicted: Sequence[str], gold: Sequence[str]) -> float:
     >>> bleu(["show all huts with showers"], ["show all huts with showers"])
     100.0
     """
+    if not predicted:
+        return 0.0
     return round(sacrebleu.corpus_bleu(list(predicted), [list(gold)], tokenize="none", force=True).score, 2)

@@ -2,7 +2,7 @@
 
 config.toml                      all settings, defaults included
 query.vocab, lf.vocab            one token a line, line number = id
-q2lf.safetensors ...             the weights of every finished stage
+q2lf.safetensors ...             the weights of every finished stage; pretrained-q2lf... where a later one goes on
 STAGE.checkpoint.safetensors     a stage under way
 log.jsonl                        a record per epoch
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
@@ -50,7 +50,11 @@ class Run:
 
     @property
     def recipe(self) -> Recipe:
-        return read_recipe(self.folder / "config.toml")
+        path = self.folder / "config.toml"
+        recipe = read_recipe(path)
+        if not path.read_bytes().endswith(b"\n"):  # it would read well, with defaults for what is gone
+            raise InputError("cut short: the last line has no end", path=path)
+        return recipe
 
     def save_recipe(self, recipe: Recipe) -> None:
         write_text(self.folder / "config.toml", write_recipe(recipe))
@@ -73,10 +77,10 @@ class Run:
     def save_weights(self, stage: str, module: nn.Module, *, metadata: Mapping[str, str]) -> None:
         save_tensors(self.weights(stage), module.state_dict(), metadata)
 
-    def agent(self, direction: Direction, domain: Domain, device: torch.device) -> Agent:
-        """A trained agent."""
+    def agent(self, direction: Direction, domain: Domain, device: torch.device, *, weights: str | None = None) -> Agent:
+        """A trained agent; `weights` names others than the final ones."""
         agent = new_agent(self.recipe, direction, self.vocab("query"), self.vocab("lf"), domain)
-        self._load(agent.model, direction)
+        self._load(agent.model, weights or direction)
         agent.model.to(device).eval()
         return agent
 
@@ -115,19 +119,19 @@ class Run:
         """All whole records; a last line cut off by a crash is left out."""
         path = self.folder / "log.jsonl"
         records = []
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        for line in path.read_bytes().splitlines() if path.exists() else ():
             try:
                 records.append(json.loads(line))
-            except json.JSONDecodeError:
+            except ValueError:
                 continue
         return records
 
     def metrics(self) -> dict[str, Any]:
         path = self.folder / "metrics.json"
         try:
-            return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        except json.JSONDecodeError:
-            raise InputError("not JSON", path=path) from None
+            return dict(json.loads(path.read_bytes())) if path.exists() else {}
+        except (ValueError, TypeError):  # not JSON, not UTF-8, not an object
+            raise InputError("not a JSON object; delete it and evaluate again", path=path) from None
 
     def save_metrics(self, metrics: Mapping[str, Any]) -> None:
         write_text(self.folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")

@@ -1,9 +1,11 @@
 """Search for the best outputs of a model: greedy and beam, the whole batch at once, without gradients.
 
 A hypothesis ends with </s>; its rank is its log-probability divided by its length (</s> included) to a power: 1 ranks
-by log-probability per token, 0 by log-probability. Beam search keeps what has finished and ends for a source when
-`beams` hypotheses have, whatever the other sources of the batch still do, so a batch of N gives what N batches of one
-give. There is no Python loop over sources or beams, and the host looks at the device only every few steps.
+by log-probability per token, 0 by log-probability. Beam search keeps what has finished. It ends for a source when
+`beams` hypotheses have finished and one of them was, when it ended, likelier than all that went on: short junk finishes
+early and must not end the search before the best does. The other sources of the batch have no part in that, so a batch
+of N gives what N batches of one give. There is no Python loop over sources or beams, and the host looks at the device
+only every few steps.
 """
 
 from __future__ import annotations
@@ -106,6 +108,7 @@ class _Beam:
     hidden, cell [B, k, n]    their decoder states
     history [T, B, k]         every step's tokens and parents: token * k + parent
     ended [B, k], ends [B, k] rank of the finished, best first, and where they ended: step * k + parent
+    topped [B, 1]             whether one of them was likelier than all that went on
     """
 
     step: Tensor
@@ -116,6 +119,11 @@ class _Beam:
     history: Tensor
     ended: Tensor
     ends: Tensor
+    topped: Tensor
+
+    def done(self) -> Tensor:
+        """Sources for which the search is over, [B, 1]."""
+        return self.topped & (self.ended[:, -1:] > NOTHING)
 
     @classmethod
     def start(cls, state: State, batch: int, beams: int, max_length: int) -> _Beam:
@@ -132,6 +140,7 @@ class _Beam:
             history=torch.zeros((max_length, *shape), dtype=torch.long, device=device),
             ended=torch.full(shape, NOTHING, device=device),
             ends=torch.zeros(shape, dtype=torch.long, device=device),
+            topped=torch.zeros((batch, 1), dtype=torch.bool, device=device),
         )
 
 
@@ -155,7 +164,7 @@ def beam(
         if mask is not None:
             parent = (beam.history[steps - 1] % beams).unsqueeze(-1)
             prefix = torch.cat([prefix.gather(1, parent.expand_as(prefix)), beam.tokens.unsqueeze(-1)], -1)
-        if steps % LOOK_EVERY == 0 and bool((beam.ended[:, -1] > NOTHING).all()):
+        if steps % LOOK_EVERY == 0 and bool(beam.done().all()):
             break
     return _collect(beam, steps, length_power)
 
@@ -181,12 +190,13 @@ def _advance(
     parent, token = where // width, where % width
     ending = token == EOS
 
-    # What ends among the k best joins the finished, unless enough had finished before.
-    open_ = beam.ended[:, -1:] == NOTHING
-    rank = (value / (beam.step + 1) ** length_power)[:, :beams].masked_fill(~(ending[:, :beams] & open_), NOTHING)
+    # What ends among the k best joins the finished, unless the source was done before.
+    joins = ending[:, :beams] & ~beam.done()
+    rank = (value / (beam.step + 1) ** length_power)[:, :beams].masked_fill(~joins, NOTHING)
     ended, kept = torch.cat([beam.ended, rank], 1).topk(beams, dim=-1)
     beam.ends.copy_(torch.cat([beam.ends, beam.step * beams + parent[:, :beams]], 1).gather(1, kept))
     beam.ended.copy_(ended)
+    beam.topped |= ending[:, :1]
 
     # The k best of the others go on.
     live, kept = value.masked_fill(ending, NOTHING).topk(beams, dim=-1)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# Before torch is loaded, here or in a process of a test: on matrices this small, threads cost more than they bring.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def benchmark_data() -> Path:

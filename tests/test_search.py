@@ -16,7 +16,10 @@ from toy import random_sources, tiny_model
 from dualparse.data.batch import pad
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
 from dualparse.models.seq2seq import Memory, Seq2Seq
-from dualparse.search import NEVER, Found, Options, beam, find, greedy, search
+from dualparse.search import Found, Options, beam, find, greedy, search
+from dualparse.train.loop import Schedule, fit
+from dualparse.train.step import Adam
+from dualparse.train.supervised import agent_task
 
 few = settings(max_examples=20, deadline=None)
 SEEDS = st.integers(0, 10_000)
@@ -49,7 +52,11 @@ def teacher_forced(model: Seq2Seq, memory: Memory, tokens: list[int], *, finishe
 def listed(found: Found, i: int) -> list[tuple[tuple[int, ...], bool, float]]:
     """(tokens, finished, log-probability) of the places of a row that hold something."""
     return [
-        (tuple(found.tokens[i, k, : found.length[i, k]].tolist()), bool(found.finished[i, k]), float(found.log_prob[i, k]))
+        (
+            tuple(found.tokens[i, k, : found.length[i, k]].tolist()),
+            bool(found.finished[i, k]),
+            float(found.log_prob[i, k]),
+        )
         for k in range(found.length.shape[1])
         if np.isfinite(found.log_prob[i, k])
     ]
@@ -85,7 +92,10 @@ def test_a_beam_of_one_is_greedy(copy, seed, ending):
 def test_every_score_is_that_of_teacher_forcing(copy, seed, beams, max_length, ending):
     model = models(seed, copy, ending=ending)
     memory = encoded(model, seed, 3)
-    for found in (beam(model, memory, beams=beams, max_length=max_length), greedy(model, memory, max_length=max_length)):
+    for found in (
+        beam(model, memory, beams=beams, max_length=max_length),
+        greedy(model, memory, max_length=max_length),
+    ):
         for i in range(3):
             hypotheses = listed(found, i)
             assert hypotheses, "something is always found"
@@ -117,7 +127,7 @@ def test_lists_are_ranked_and_without_repetition(copy, seed, beams, max_length, 
         assert ranks == sorted(ranks, reverse=True), "the finished first, each group best first"
         np.testing.assert_allclose(scores[i, : len(ranks)], [rank for _, rank in ranks], rtol=1e-6)
         for tokens, finished, _ in hypotheses:
-            assert not {EOS, *NEVER} & set(tokens)
+            assert not {PAD, UNK, BOS, EOS} & set(tokens)
             assert len(tokens) + finished <= max_length
             assert finished or len(tokens) == max_length
     empty = ~np.isfinite(found.log_prob)
@@ -139,7 +149,9 @@ def test_a_batch_gives_what_its_sources_give_alone(copy, seed, beams, ending):
         assert_same(listed(straight, i), listed(greedy(model, alone, max_length=17), 0))
 
 
-def all_outputs(model: Seq2Seq, memory: Memory, max_length: int, power: float) -> list[tuple[tuple[int, ...], bool, float]]:
+def all_outputs(
+    model: Seq2Seq, memory: Memory, max_length: int, power: float
+) -> list[tuple[tuple[int, ...], bool, float]]:
     """Every output there is, ranked: brute force through teacher forcing."""
     alphabet = sorted({*range(4, model.target_size), *(memory.copy[0].tolist() if model.copy else ())} - {PAD})
     outputs = []
@@ -182,6 +194,22 @@ def test_the_search_goes_on_until_enough_have_finished_and_no_further():
     assert hypotheses[0][0] == ()
     assert all(finished for _, finished, _ in hypotheses)
     assert {len(tokens) for tokens, _, _ in hypotheses} <= {0, 1, 2}
+
+
+def test_junk_that_finishes_early_does_not_end_the_search():
+    """The likeliest output, sure at every step, is found however narrow the beam; an empty one finishes before it."""
+    agent = toy.agent(hidden=24)
+    pairs = [pair for pair in toy.examples() if "near" in pair.query]
+    task = agent_task(
+        agent, pairs, pairs, toy.domain(), optimizer=Adam(1e-2), batch_size=4, seed=1, search=Options(beams=1)
+    )
+    list(fit(task, Schedule(epochs=25, evaluate_from=25)))
+    straight = find(agent, [pair.query for pair in pairs], Options(beams=1), rng=random.Random(0))
+    for beams in (2, 3, 4, 5, 8):
+        found = find(agent, [pair.query for pair in pairs], Options(beams=beams), rng=random.Random(0))
+        for best, hypotheses in zip(straight, found, strict=True):
+            assert hypotheses[0].tokens == best[0].tokens
+            assert len(hypotheses) == beams
 
 
 def forbidding(*tokens: int):

@@ -233,6 +233,13 @@ def test_the_embedded_domain_gets_new_forms_that_run():
     assert all(item.utterance for item in result.forms)
 
 
+def test_a_grammar_alone_gives_training_pairs():
+    domain = open_domain("trails")
+    pairs = canonical_pairs(synthesize(domain, {}, n=60, seed=2))
+    assert len({form for _, form in pairs}) == 60
+    assert all(words and domain.check(" ".join(form)).ok for words, form in pairs)
+
+
 @pytest.mark.parametrize("name", ["calendar", "publications", "recipes"])
 def test_derivation_gives_the_published_forms(benchmark_data, name):
     domain = overnight.load(name, benchmark_data / "overnight")

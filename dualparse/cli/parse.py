@@ -86,7 +86,10 @@ def verbalize(
 def _inputs(argument: str | None) -> Iterator[str]:
     """The argument, or the lines of standard input."""
     if argument is None:
-        yield from text_lines(Path("-"))
+        for line in text_lines("-"):
+            if line is None:
+                raise InputError("a line of standard input is too long for a question or a form")
+            yield line
         return
     try:
         argument.encode("utf-8")  # bytes of another encoding arrive as lone surrogates

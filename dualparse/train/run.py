@@ -5,7 +5,7 @@ Finished stages are kept, a stage under way goes on from its checkpoint. Yields 
 
 from __future__ import annotations
 
-import hashlib
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,21 +13,14 @@ from pathlib import Path
 
 import torch
 
-from dualparse.config import ModelSettings, Recipe, TrainSettings
-from dualparse.data.benchmarks import glove_path, require
-from dualparse.data.catalog import open_domain
-from dualparse.data.examples import Example, Split, labeled_split, load_examples
-from dualparse.data.glove import read_vectors
-from dualparse.data.vocab import SPECIAL, Vocab
-from dualparse.domains.domain import Domain
+from dualparse.config import Recipe
+from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
-from dualparse.files import unfinished
-from dualparse.models.language_model import LanguageModel
-from dualparse.models.seq2seq import Seq2Seq
-from dualparse.runs import LANGUAGE_MODELS, Run, new_agent, new_language_model, search_options
-from dualparse.train.loop import Record, Schedule, Task, Tick, fit
-from dualparse.train.step import Adam
-from dualparse.train.supervised import agent_task, language_model_task
+from dualparse.files import replacing, unfinished
+from dualparse.runs import Run
+from dualparse.train.loop import Record, Tick, fit
+from dualparse.train.material import Material, load_material
+from dualparse.train.stages import prepare, results
 
 
 @dataclass(frozen=True)
@@ -35,17 +28,6 @@ class Note:
     """Something worth saying about a run that is not a number of an epoch."""
 
     text: str
-
-
-@dataclass(frozen=True)
-class Material:
-    """All that the stages of a run share: the domain, its examples as this run may use them, the vocabularies."""
-
-    domain: Domain
-    train: Split
-    dev: list[Example]
-    query_vocab: Vocab
-    lf_vocab: Vocab
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -75,37 +57,18 @@ def train(
     _keep_vocab(run, "query", material.query_vocab)
     _keep_vocab(run, "lf", material.lf_vocab)
     yield Note(
-        f"{material.domain.title}: {len(material.train.labeled)} pairs to train on, {len(material.dev)} for dev; "
+        f"{material.domain.title}: {len(material.labeled)} pairs to train on, {len(material.dev)} for dev; "
         f"{len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
     )
-    finished = [record for record in run.read_log() if run.weights(record["stage"]).exists()]
-    run.write_log(finished)
+    run.write_log([record for record in run.read_log() if _finished(run, recipe, record["stage"])])
     for stage in recipe.stages:
-        if run.weights(stage).exists():
+        if not _finished(run, recipe, stage) and recipe.start_from:
+            yield from _take_over(run, recipe, stage)
+        if _finished(run, recipe, stage):
             run.checkpoint(stage).unlink(missing_ok=True)
             yield Note(f"{stage}: finished before, kept")
             continue
         yield from _train_stage(recipe, run, stage, material, device)
-
-
-def load_material(recipe: Recipe) -> Material:
-    """The examples a run may use. Vocabularies come from the whole training file, as in the paper."""
-    domain = open_domain(recipe.domain)
-    settings = recipe.data
-    splits = load_examples(domain, dev_seed=settings.split_seed)
-    for name, examples in (("training", splits.train), ("dev", splits.dev)):
-        if not examples:
-            raise InputError(f"the domain {domain.name!r} has no {name} pairs")
-    train = labeled_split(
-        splits.train, ratio=settings.labeled, seed=settings.split_seed, unlabeled_ratio=settings.unlabeled
-    )
-    phrases = [phrase for entity in sorted(domain.lexicon.entities) for phrase in domain.lexicon.phrases(entity)]
-    words = {word for phrase in phrases for word in phrase}
-    queries = [example.query for example in splits.train if example.query]
-    forms = [example.lf for example in splits.train if example.lf]
-    query_vocab = Vocab.build(queries, min_count=settings.min_count)
-    lf_vocab = Vocab.build(forms, always=domain.lexicon.entities | words)
-    return Material(domain, train, splits.dev, query_vocab, lf_vocab)
 
 
 def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
@@ -134,116 +97,49 @@ def _keep_vocab(run: Run, side: str, vocab: Vocab) -> None:
     run.save_vocab(side, vocab)
 
 
+def _finished(run: Run, recipe: Recipe, stage: str) -> bool:
+    return all(run.weights(name).exists() for name in results(recipe, stage).values())
+
+
+def _take_over(run: Run, recipe: Recipe, stage: str) -> Iterator[Note]:
+    """Copy what an earlier run made of this stage, if it did; its vocabularies and sizes must be ours."""
+    earlier = Run.open(Path(recipe.start_from))
+    if stage in ("pseudo", "dual"):
+        return
+    before = earlier.recipe
+    path = earlier.weights(results(before, stage).get(stage, stage))
+    if stage not in before.stages or not path.exists():
+        return
+    for side in ("query", "lf"):
+        if earlier.vocab(side) != run.vocab(side):
+            raise InputError("its vocabulary differs from this run's", path=earlier.vocab_path(side))
+    if (before.model, before.data.labeled, before.data.split_seed) != (
+        recipe.model,
+        recipe.data.labeled,
+        recipe.data.split_seed,
+    ):
+        raise InputError(
+            "it was trained with another model or other labels than this run's recipe", path=earlier.folder
+        )
+    with replacing(run.weights(results(recipe, stage)[stage])) as part:
+        shutil.copyfile(path, part)
+    yield Note(f"{stage}: taken from {earlier.folder}")
+
+
 def _train_stage(
     recipe: Recipe, run: Run, stage: str, material: Material, device: torch.device
 ) -> Iterator[Note | Tick | Record]:
-    """Train one model and write its weights."""
-    settings = recipe.language_model if stage in LANGUAGE_MODELS else recipe.train
-    generator = torch.Generator().manual_seed(_stage_seed(recipe.seed, stage))
-    if stage in LANGUAGE_MODELS:
-        task, note = _prepare_language_model(recipe, stage, material, settings, generator, device)
-    else:
-        task, note = _prepare_agent(recipe, stage, material, settings, generator, device)
-    if note:
-        yield Note(note)
-    schedule = Schedule(
-        settings.epochs,
-        settings.patience,
-        settings.evaluate_from,
-        settings.evaluate_every,
-        settings.final_rate,
-        recipe.seed,
-    )
+    """Run one stage and write its weights."""
+    prepared = prepare(stage, recipe, run, material, device)
+    if prepared.note:
+        yield Note(prepared.note)
     started, best = time.perf_counter(), 0
-    for event in fit(task, schedule, checkpoint=run.checkpoint(stage)):
+    for event in fit(prepared.task, prepared.schedule, checkpoint=run.checkpoint(stage)):
         if isinstance(event, Record):
             run.append_log(vars(event))
             best = event.epoch if event.best else best
         yield event
     metadata = {"stage": stage, "epoch": str(best), "seconds": f"{time.perf_counter() - started:.1f}"}
-    run.save_weights(stage, task.stepper.modules[stage], metadata=metadata)
+    for module, name in prepared.saves.items():
+        run.save_weights(name, prepared.task.stepper.modules[module], metadata=metadata)
     run.checkpoint(stage).unlink(missing_ok=True)
-
-
-def _prepare_agent(
-    recipe: Recipe,
-    stage: str,
-    material: Material,
-    settings: TrainSettings,
-    generator: torch.Generator,
-    device: torch.device,
-) -> tuple[Task, str]:
-    direction = "q2lf" if stage == "q2lf" else "lf2q"
-    agent = new_agent(recipe, direction, material.query_vocab, material.lf_vocab, material.domain)
-    agent.model.initialize(scale=recipe.model.init, generator=generator)
-    note = set_word_vectors(agent.model, agent.source_vocab, agent.target_vocab, recipe.model)
-    agent.model.to(device)
-    task = agent_task(
-        agent,
-        material.train.labeled,
-        material.dev,
-        material.domain,
-        optimizer=adam(settings),
-        batch_size=settings.batch_size,
-        seed=recipe.seed,
-        search=search_options(recipe, beams=recipe.search.dev_beams),
-    )
-    return task, f"{stage}: {note}" if note else ""
-
-
-def _prepare_language_model(
-    recipe: Recipe,
-    stage: str,
-    material: Material,
-    settings: TrainSettings,
-    generator: torch.Generator,
-    device: torch.device,
-) -> tuple[Task, str]:
-    """Language models read the unlabeled side too (paper Section 4.3.2)."""
-    side = LANGUAGE_MODELS[stage]
-    vocab = material.query_vocab if side == "query" else material.lf_vocab
-    model: LanguageModel = new_language_model(recipe, vocab)
-    model.initialize(scale=recipe.model.init, generator=generator)
-    model.to(device)
-    more = material.train.queries if side == "query" else material.train.forms
-
-    def texts(examples: list[Example]) -> list[tuple[str, ...]]:
-        return [getattr(example, side) for example in examples]
-
-    task = language_model_task(
-        model,
-        stage,
-        vocab,
-        texts(material.train.labeled + more),
-        texts(material.dev),
-        optimizer=adam(settings),
-        batch_size=settings.batch_size,
-        seed=recipe.seed,
-    )
-    return task, ""
-
-
-def adam(settings: TrainSettings) -> Adam:
-    return Adam(settings.learning_rate, settings.weight_decay, settings.clip, settings.average)
-
-
-def set_word_vectors(model: Seq2Seq, source: Vocab, target: Vocab, settings: ModelSettings) -> str:
-    """Start the embeddings of known words from word vectors; says how many had none."""
-    if settings.word_vectors == "none":
-        return ""
-    path = glove_path() if settings.word_vectors == "glove" else Path(settings.word_vectors)
-    if path is None:
-        path = require("glove")
-    words = [token for vocab in (source, target) for token in vocab.tokens[len(SPECIAL) :]]
-    found = read_vectors(path, words, dimension=settings.embedding)
-    vectors = dict(zip(found.words, torch.from_numpy(found.vectors), strict=True))
-    with torch.no_grad():
-        for vocab, embedding in ((source, model.source_embedding), (target, model.target_embedding)):
-            for number, token in enumerate(vocab.tokens):
-                if token in vectors:
-                    embedding.weight[number] = vectors[token]
-    return f"{len(found.words)} of {len(set(words))} tokens start from word vectors; {len(found.missing)} have none"
-
-
-def _stage_seed(seed: int, stage: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}/{stage}/init".encode()).digest()[:6], "big")

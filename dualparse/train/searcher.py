@@ -16,7 +16,7 @@ from torch import Tensor
 from dualparse.data.batch import Row, collate
 from dualparse.data.vocab import BOS, PAD
 from dualparse.models.agent import Agent
-from dualparse.search import LOOK_EVERY, NOTHING, Found, Options, _advance, _banned, _Beam, _collect, search
+from dualparse.search import LOOK_EVERY, Found, Options, _advance, _banned, _Beam, _collect, search
 
 GRID = 8  # source lengths are rounded up to this, so that few shapes have to be captured
 
@@ -79,7 +79,7 @@ class Searcher:
         if self._done >= _steps(self.options):
             return True
         with torch.cuda.stream(self.stream):
-            return bool((self._now.beam.ended[:, -1] > NOTHING).all())
+            return bool(self._now.beam.done().all())
 
     def collect(self) -> Found:
         with torch.cuda.stream(self.stream):

@@ -25,7 +25,9 @@ LEXICON = Lexicon(
 )
 QUERY = Vocab.build([["flights", "to", "new", "york", "with"]])
 FORM = Vocab.build([["(", ")", "flight", "to", "new_york:ci"]])
-WORDS = st.lists(st.sampled_from(["flights", "to", "new", "york", "big", "apple", "delta", "zzz", *SPECIAL]), max_size=9)
+WORDS = st.lists(
+    st.sampled_from(["flights", "to", "new", "york", "big", "apple", "delta", "zzz", *SPECIAL]), max_size=9
+)
 
 
 def row(source, target, direction="q2lf", *, rng=None, vocabs=(QUERY, FORM)):
@@ -40,7 +42,7 @@ def test_sides_swap_with_the_direction():
 
 def test_every_word_of_a_phrase_can_be_copied_as_the_entity():
     found = row("flights to new york", "( to new_york:ci )")
-    assert found.source == QUERY.ids("flights to new york".split())
+    assert found.source == QUERY.ids(["flights", "to", "new", "york"])
     city = FORM.index["new_york:ci"]
     assert found.copy == [len(FORM), FORM.index["to"], city, city]
     assert found.words == ("flights",)
@@ -63,20 +65,18 @@ def test_a_source_to_be_decoded_has_no_target():
 
 @pytest.mark.parametrize("query", ["flights to new york", "flights to the big apple"])
 def test_a_paired_form_takes_the_phrase_of_its_query(query):
-    read, copied = source_tokens("( to new_york:ci )".split(), "lf2q", LEXICON, paired_query=query.split(), rng=None)
+    read, copied = source_tokens(["(", "to", "new_york:ci", ")"], "lf2q", LEXICON, paired_query=query.split(), rng=None)
     assert read == ["(", "to", *query.split()[2:], ")"]
     assert copied == read
 
 
 def test_the_longest_phrase_in_the_query_wins():
-    read, _ = source_tokens(["new_york:ci"], "lf2q", LEXICON, paired_query="in the big apple".split(), rng=None)
+    read, _ = source_tokens(["new_york:ci"], "lf2q", LEXICON, paired_query=["in", "the", "big", "apple"], rng=None)
     assert read == ["the", "big", "apple"]
 
 
 def test_an_unpaired_form_draws_from_all_phrases():
-    drawn = {
-        tuple(source_tokens(["new_york:ci"], "lf2q", LEXICON, rng=random.Random(seed))[0]) for seed in range(40)
-    }
+    drawn = {tuple(source_tokens(["new_york:ci"], "lf2q", LEXICON, rng=random.Random(seed))[0]) for seed in range(40)}
     assert drawn == set(LEXICON.phrases("new_york:ci"))
 
 
@@ -113,7 +113,7 @@ def test_collate_pads_behind_the_end_and_reads_extended_numbers_as_unk():
     rows = [row("delta", "( delta:al )"), row("flights to new york", "to")]
     batch = collate(rows, target_vocab_size=len(FORM))
     opened, closed, to = (FORM.index[token] for token in ("(", ")", "to"))
-    assert batch.source.tolist() == [[UNK, PAD, PAD, PAD], QUERY.ids("flights to new york".split())]
+    assert batch.source.tolist() == [[UNK, PAD, PAD, PAD], QUERY.ids(["flights", "to", "new", "york"])]
     assert batch.copy[0].tolist() == [len(FORM), PAD, PAD, PAD]
     assert batch.inputs.tolist() == [[BOS, opened, UNK, closed], [BOS, to, PAD, PAD]]
     assert batch.targets.tolist() == [[opened, len(FORM), closed, EOS], [to, EOS, PAD, PAD]]

@@ -16,7 +16,7 @@ SEQUENCES = st.lists(st.lists(WORD, max_size=6), max_size=6)
 def test_special_tokens_come_first_and_unknown_words_read_as_unk():
     vocab = Vocab.build([["trail"]])
     assert vocab.tokens == (*SPECIAL, "trail")
-    assert (PAD, UNK, BOS, EOS) == tuple(map(vocab.tokens.index, SPECIAL))
+    assert tuple(map(vocab.tokens.index, SPECIAL)) == (PAD, UNK, BOS, EOS)
     assert vocab.ids(["trail", "hut"]) == [4, UNK]
 
 

@@ -309,6 +309,9 @@ def test_entities_of_one_type_change_places(grammar_of):
     (rule $Entity1 (3 cm) (ConstantFn (number 3 cm)))
     (rule $Entity2 (6 cm) (ConstantFn (number 6 cm)))
     (rule $Entity1 (the zoo) (ConstantFn place.zoo))
+    (rule $ROOT (in $Year1 or $Season2) (lambda a (lambda b (in (var a) (var b)))))
+    (rule $Year1 (1998) (ConstantFn (date 1998 -1 -1)))
+    (rule $Season2 (may) (ConstantFn (date -1 5 -1)))
     """)
     assert list(swappable_types(grammar)) == ["person", "cm"]
     texts = [utterance for utterance, _ in pairs(swapped(grammar, ["person"]))]

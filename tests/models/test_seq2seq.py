@@ -21,9 +21,7 @@ def make_batch(seed: int, rows: int = 3, longest: int = 6) -> Batch:
     """Random sources with targets that are generated, copied, or both."""
     sources, copies = random_sources(seed, rows, target_size=V, longest=longest)
     rng = np.random.default_rng(seed)
-    targets = [
-        [int(rng.choice([*range(4, V), *copy])) for _ in range(rng.integers(0, 5))] for copy in copies
-    ]
+    targets = [[int(rng.choice([*range(4, V), *copy])) for _ in range(rng.integers(0, 5))] for copy in copies]
     inputs = [[BOS, *(n if n < V else UNK for n in row)] for row in targets]
     arrays = (pad(sources), pad(copies), pad(inputs), pad([[*row, EOS] for row in targets]))
     return Batch(*map(torch.from_numpy, arrays))
@@ -62,7 +60,11 @@ def reference(model: Seq2Seq, source, copy, target) -> list[np.ndarray]:
         w_x = p[f"{which}.weight_ih_l0{suffix}"]
         if which == "encoder":
             w_x = w_x[:, :-1]  # the marker of padding, which a sentence does not have
-        return w_x, p[f"{which}.weight_hh_l0{suffix}"], p[f"{which}.bias_ih_l0{suffix}"] + p[f"{which}.bias_hh_l0{suffix}"]
+        return (
+            w_x,
+            p[f"{which}.weight_hh_l0{suffix}"],
+            p[f"{which}.bias_ih_l0{suffix}"] + p[f"{which}.bias_hh_l0{suffix}"],
+        )
 
     def run(words, suffix):
         hidden, cell, states = np.zeros(n), np.zeros(n), []
@@ -127,7 +129,9 @@ def test_every_step_follows_the_equations(copy, seed):
     state = model.begin(memory, 2)
     every = [reference(model, *unpadded(batch, i)) for i in range(len(batch.source))]
     for t in range(batch.inputs.shape[1]):
-        log_probs, state = model.step(memory, state, batch.targets[:, t - 1 : t].repeat(1, 2) if t else torch.full((3, 2), BOS))
+        log_probs, state = model.step(
+            memory, state, batch.targets[:, t - 1 : t].repeat(1, 2) if t else torch.full((3, 2), BOS)
+        )
         for i, distributions in enumerate(every):
             if t < len(distributions):
                 wide = V + len(unpadded(batch, i)[0]) if copy else V
@@ -197,7 +201,9 @@ def test_the_probability_of_a_row_is_that_of_its_steps():
 def test_padding_changes_nothing(copy, seed):
     """Values, the decoder's start, and gradients of a padded batch are those of its rows alone."""
     model, batch = tiny_model(seed=seed, copy=copy), make_batch(seed, rows=4)
-    wider = Batch(*(torch.nn.functional.pad(t, (0, 3)) for t in (batch.source, batch.copy, batch.inputs, batch.targets)))
+    wider = Batch(
+        *(torch.nn.functional.pad(t, (0, 3)) for t in (batch.source, batch.copy, batch.inputs, batch.targets))
+    )
     together, alone = [], {name: torch.zeros_like(p) for name, p in model.named_parameters()}
     for part in (batch, wider):
         model.zero_grad()

@@ -1,0 +1,199 @@
+"""Each stage of a run as a task: pre-training of the agents and language models, pseudo-labelling, the game.
+
+In: a recipe, the run so far and its material. Out: a task for the loop, and under which names its weights are kept.
+Where a later stage makes the final agents, the pre-trained ones are kept as `pretrained-q2lf`, `pretrained-lf2q`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import torch
+
+from dualparse.config import GameSettings, Recipe, TrainSettings
+from dualparse.data.batch import Direction
+from dualparse.data.examples import Example
+from dualparse.models.agent import Agent
+from dualparse.models.language_model import LanguageModel
+from dualparse.runs import LANGUAGE_MODELS, Run, new_agent, new_language_model, search_options
+from dualparse.search import Options
+from dualparse.train.dual import Rules
+from dualparse.train.game import GameOptions, Players, Sets, game_task
+from dualparse.train.loop import Schedule, Task
+from dualparse.train.material import Material, set_word_vectors
+from dualparse.train.pseudo import pseudo_pairs
+from dualparse.train.step import Adam
+from dualparse.train.supervised import agent_task, language_model_task
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A stage ready to run; `saves` says under which name each of its modules is kept."""
+
+    task: Task
+    schedule: Schedule
+    saves: dict[str, str]
+    note: str = ""
+
+
+def results(recipe: Recipe, stage: str) -> dict[str, str]:
+    """Module of a stage -> name its weights are kept under."""
+    if stage == "dual":
+        return {"q2lf": "q2lf", "lf2q": "lf2q"}
+    if stage == "pseudo":
+        return {"q2lf": "q2lf"}
+    replaced = {name for later in ("dual", "pseudo") if later in recipe.stages for name in results(recipe, later)}
+    return {stage: f"pretrained-{stage}" if stage in replaced else stage}
+
+
+def prepare(stage: str, recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
+    """Make the task of a stage."""
+    if stage == "dual":
+        return _game(recipe, run, material, device)
+    if stage == "pseudo":
+        return _pseudo(recipe, run, material, device)
+    if stage in LANGUAGE_MODELS:
+        return _language_model(stage, recipe, material, device)
+    return _agent("q2lf" if stage == "q2lf" else "lf2q", recipe, material, device)
+
+
+def _agent(direction: Direction, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
+    agent, note = _fresh_agent(direction, direction, recipe, material, device)
+    task = _supervised(agent, recipe, material, material.labeled, None)
+    return Prepared(task, _schedule(recipe.train, recipe.seed), results(recipe, direction), note)
+
+
+def _fresh_agent(
+    direction: Direction, stage: str, recipe: Recipe, material: Material, device: torch.device
+) -> tuple[Agent, str]:
+    agent = new_agent(recipe, direction, material.query_vocab, material.lf_vocab, material.domain)
+    agent.model.initialize(scale=recipe.model.init, generator=_generator(recipe, stage))
+    note = set_word_vectors(agent.model, agent.source_vocab, agent.target_vocab, recipe.model)
+    agent.model.to(device)
+    return agent, f"{stage}: {note}" if note else ""
+
+
+def _supervised(
+    agent: Agent, recipe: Recipe, material: Material, pairs: list[Example], weights: list[float] | None
+) -> Task:
+    return agent_task(
+        agent,
+        pairs,
+        material.dev,
+        material.domain,
+        optimizer=adam(recipe.train),
+        batch_size=recipe.train.batch_size,
+        seed=recipe.seed,
+        search=search_options(recipe, beams=recipe.search.dev_beams),
+        weights=weights,
+    )
+
+
+def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
+    """Train q2lf anew on the labeled pairs and on pairs the pre-trained agents made up, these at a discount."""
+    made = pseudo_pairs(
+        {d: _trained_agent(d, recipe, run, material, device) for d in ("q2lf", "lf2q")},
+        material.queries,
+        material.forms,
+        search_options(recipe),
+    )
+    agent, _ = _fresh_agent("q2lf", "pseudo", recipe, material, device)
+    weights = [1.0] * len(material.labeled) + [recipe.pseudo.discount] * len(made)
+    task = _supervised(agent, recipe, material, material.labeled + made, weights)
+    note = f"pseudo: {len(made)} pairs made up, each worth {recipe.pseudo.discount}"
+    return Prepared(
+        Task("pseudo", task.stepper, task.epoch, task.summarize, task.evaluate),
+        _schedule(recipe.train, recipe.seed),
+        results(recipe, "pseudo"),
+        note,
+    )
+
+
+def _language_model(stage: str, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
+    """Language models read the unlabeled side too (paper Section 4.3.2)."""
+    side = LANGUAGE_MODELS[stage]
+    vocab = material.query_vocab if side == "query" else material.lf_vocab
+    model: LanguageModel = new_language_model(recipe, vocab)
+    model.initialize(scale=recipe.model.init, generator=_generator(recipe, stage))
+    model.to(device)
+    more = material.queries if side == "query" else material.forms
+
+    def texts(examples: list[Example]) -> list[tuple[str, ...]]:
+        return [getattr(example, side) for example in examples]
+
+    task = language_model_task(
+        model,
+        stage,
+        vocab,
+        texts(material.labeled + more),
+        texts(material.dev),
+        optimizer=adam(recipe.language_model),
+        batch_size=recipe.language_model.batch_size,
+        seed=recipe.seed,
+    )
+    return Prepared(task, _schedule(recipe.language_model, recipe.seed), results(recipe, stage))
+
+
+def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
+    settings = recipe.game
+    players = Players(
+        _trained_agent("q2lf", recipe, run, material, device),
+        _trained_agent("lf2q", recipe, run, material, device),
+        run.language_model("query_lm", device) if settings.form_validity_lm else None,
+        run.language_model("lf_lm", device) if settings.query_validity_lm else None,
+    )
+    labeled = material.labeled
+    sets = Sets(labeled, labeled + material.queries, labeled + material.forms)
+    task = game_task(
+        players,
+        sets,
+        material.dev,
+        material.domain,
+        game_options(settings, recipe),
+        optimizer=adam(settings),
+        dev_search=search_options(recipe, beams=recipe.search.dev_beams),
+    )
+    note = f"dual: {len(sets.queries)} queries, {len(sets.forms)} forms, {len(labeled)} labeled pairs"
+    return Prepared(task, _schedule(settings, recipe.seed), results(recipe, "dual"), note)
+
+
+def game_options(settings: GameSettings, recipe: Recipe) -> GameOptions:
+    """The settings of the game as its functions take them."""
+    common = {"baseline": settings.baseline, "per_token": settings.per_token}
+    return GameOptions(
+        from_query=Rules(settings.alpha, settings.query_validity_check, settings.query_validity_lm, **common),
+        from_form=Rules(settings.beta, 0.0, settings.form_validity_lm, **common),
+        search=Options(settings.beams, settings.max_length, settings.length_power),
+        batch_size=settings.batch_size,
+        graded=settings.graded,
+        guidance=settings.guidance,
+        query_loop=settings.query_loop,
+        form_loop=settings.form_loop,
+        noisy_reward=settings.noisy_reward,
+        seed=recipe.seed,
+    )
+
+
+def _trained_agent(direction: Direction, recipe: Recipe, run: Run, material: Material, device: torch.device) -> Agent:
+    return run.agent(direction, material.domain, device, weights=results(recipe, direction)[direction])
+
+
+def adam(settings: TrainSettings) -> Adam:
+    return Adam(settings.learning_rate, settings.weight_decay, settings.clip, settings.average)
+
+
+def _schedule(settings: TrainSettings, seed: int) -> Schedule:
+    return Schedule(
+        settings.epochs,
+        settings.patience,
+        settings.evaluate_from,
+        settings.evaluate_every,
+        settings.final_rate,
+        seed,
+    )
+
+
+def _generator(recipe: Recipe, stage: str) -> torch.Generator:
+    seed = hashlib.sha256(f"{recipe.seed}/{stage}/init".encode()).digest()[:6]
+    return torch.Generator().manual_seed(int.from_bytes(seed, "big"))

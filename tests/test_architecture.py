@@ -1,0 +1,130 @@
+"""Imports flow one way, and nothing below the models needs torch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dualparse
+
+ROOT = Path(dualparse.__file__).parent
+
+# A part may import from parts of lower rank and from itself. Equal ranks do not know each other.
+RANKS = {
+    "errors": 0,
+    "suggest": 0,
+    "lines": 1,
+    "files": 1,
+    "lf": 2,
+    "domains": 3,
+    "evaluate": 4,
+    "data": 4,
+    "synthesis": 4,
+    "config": 4,
+    "models": 5,
+    "search": 6,
+    "rewards": 7,
+    "runs": 7,
+    "train": 8,
+    "sweep": 9,
+    "report": 9,
+    "api": 10,
+    "serve": 11,
+    "cli": 12,
+}
+WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["models"]} | {"report"}
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def part_of(module: str) -> str:
+    """`dualparse.lf.sexpr` -> `lf`."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Every module a tree imports, inside functions too; for `from a import b` both `a` and `a.b`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_imports_flow_one_way(path):
+    part = part_of(name_of(path))
+    if not part:
+        return  # the package itself
+    assert part in RANKS, f"give {part} its place in the order"
+    for target in imported(parse(path)):
+        other = part_of(target) if target.startswith("dualparse.") else ""
+        if other in RANKS and other != part:
+            assert RANKS[other] < RANKS[part], f"{name_of(path)} imports {target}"
+
+
+@pytest.mark.parametrize("path", [p for p in modules() if part_of(name_of(p)) in WITHOUT_TORCH], ids=name_of)
+def test_no_torch_below_the_models(path):
+    roots = {target.split(".")[0] for target in imported(parse(path))}
+    assert not roots & {"torch", "safetensors"}
+
+
+def test_evaluation_needs_forms_and_domains_only():
+    parts = {part_of(target) for target in imported(parse(ROOT / "evaluate.py")) if target.startswith("dualparse.")}
+    assert parts == {"lf", "domains"}
+
+
+def test_the_networks_know_no_settings_and_no_words():
+    for name in ("seq2seq", "language_model"):
+        targets = set(imported(parse(ROOT / "models" / f"{name}.py")))
+        assert not {t for t in targets if t.startswith(("dualparse.config", "dualparse.domains", "dualparse.lf"))}
+
+
+def at_the_start(tree: ast.Module) -> Iterator[str]:
+    """What importing a module imports: neither in functions nor for the type checker alone."""
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from imported(node)
+
+
+def test_the_command_starts_without_torch():
+    """It takes seconds to load; a typo must not cost them."""
+    files = {name_of(path): path for path in modules()}
+    waiting, seen = ["dualparse.cli.main"], set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for target in at_the_start(parse(files[name])):
+            assert target.split(".")[0] not in ("torch", "sacrebleu"), f"{name} imports {target}"
+            waiting += [target] if target in files else []
+
+
+MAY_CATCH_ALL = {"dualparse.sweep"}  # the border of a cell: a bug in one must not take the others along
+
+
+def test_no_star_imports_and_no_catch_all():
+    for path in modules():
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ImportFrom):
+                assert all(alias.name != "*" for alias in node.names), name_of(path)
+            if isinstance(node, ast.ExceptHandler) and name_of(path) not in MAY_CATCH_ALL:
+                caught = ast.unparse(node.type) if node.type else ""
+                assert caught and caught not in ("Exception", "BaseException"), f"{name_of(path)}:{node.lineno}"
