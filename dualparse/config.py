@@ -219,9 +219,11 @@ def _apply(values: dict[str, Any], override: str) -> None:
 
 def _explain(problem: Any) -> str:
     """One problem in words; for an unknown key, with the keys that exist there."""
-    *group, last = (str(part) for part in problem["loc"])
+    place = [str(part) for part in problem["loc"]]  # empty for what is wrong with the settings as a whole
     if problem["type"] != "extra_forbidden":
-        return f"{'.'.join((*group, last))}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+        reason = problem["msg"].removeprefix("Value error, ")
+        return ": ".join(filter(None, (".".join(place), reason[0].lower() + reason[1:])))
+    *group, last = place
     model: type[BaseModel] = Recipe
     for part in group:
         default = model.model_fields[part].default

@@ -1,7 +1,8 @@
 """A grid of runs: a TOML file says what varies, every combination is one cell, every cell leaves one small JSON file.
 
-    recipe = "atis-attptr.toml"      # beside the grid, or in recipes/; a list of recipes is one more axis
-    test = true                      # score test too, once, when the cell is finished
+    recipe = "atis-attptr.toml"      # in recipes/, or beside the grid; a list of recipes is one more axis
+    test = true                      # score test too, once, when all cells are finished
+    choose = ["train.average"]       # of these axes only the values that are best on dev are scored on test
     [set]                            # the same for all cells
     "train.epochs" = 60
     [axes]                           # one cell per combination
@@ -37,6 +38,7 @@ class Grid(Closed):
 
     recipe: str | list[str] = Field(description="recipe file, or several")
     test: bool = Field(False, description="score the test split too")
+    choose: list[str] = Field(default_factory=list, description="axes whose value is chosen on dev; only that is tested")
     set: dict[str, Any] = Field(default_factory=dict, description="settings of all cells")
     axes: dict[str, list[Any]] = Field(default_factory=dict, description="settings that vary")
 
@@ -48,13 +50,12 @@ class Cell:
     name: str
     recipe: Recipe
     varied: dict[str, Any]
-    test: bool
 
 
-def read_grid(path: Path) -> list[Cell]:
-    """All cells of a grid file, in a fixed order."""
+def read_grid(path: Path) -> Grid:
+    """A grid file."""
     try:
-        grid = Grid.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return Grid.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise InputError("no such grid", path=path) from None
     except tomllib.TOMLDecodeError as error:
@@ -62,6 +63,10 @@ def read_grid(path: Path) -> list[Cell]:
     except ValidationError as error:
         problem = error.errors()[0]
         raise InputError(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}", path=path) from None
+
+
+def cells_of(grid: Grid, path: Path) -> list[Cell]:
+    """All cells of a grid, in a fixed order; recipes are looked for beside the file and in recipes/."""
     recipes = [grid.recipe] if isinstance(grid.recipe, str) else grid.recipe
     cells = []
     for file, values in itertools.product(recipes, itertools.product(*grid.axes.values())):
@@ -69,13 +74,13 @@ def read_grid(path: Path) -> list[Cell]:
         overrides = [f"{key}={json.dumps(value)}" for key, value in (grid.set | varied).items()]
         recipe = read_recipe(_find_recipe(file, path), overrides=overrides)
         parts = [Path(file).stem, *(f"{key.rsplit('.', 1)[-1]}={_plain(value)}" for key, value in varied.items())]
-        cells.append(Cell(",".join(parts), recipe, varied, grid.test))
+        cells.append(Cell(",".join(parts), recipe, varied))
     return cells
 
 
 def _find_recipe(name: str, grid: Path) -> Path:
-    """Beside the grid, or under its parents' recipes/ folder."""
-    places = [grid.parent / name, *(folder / "recipes" / name for folder in grid.resolve().parents)]
+    """In the recipes/ folder of one of the grid's parents, or beside the grid."""
+    places = [*(folder / "recipes" / name for folder in grid.resolve().parents), grid.parent / name]
     return next((place for place in places if place.is_file()), places[0])
 
 
@@ -99,8 +104,7 @@ def run_cell(cell: Cell, runs: Path, results: Path, *, device: str, commit: str)
         if isinstance(event, Record) and event.best:
             best[event.stage] = {"epoch": event.epoch} | event.scores
     result |= {"best": best, "train_seconds": round(time.perf_counter() - started, 1)}
-    for split in ("dev", "test") if cell.test else ("dev",):
-        result[split] = score_run(Run.open(folder), split=split, device=chosen)
+    result["dev"] = score_run(Run.open(folder), split="dev", device=chosen)
     result |= {"commit": commit, "hardware": _hardware(chosen), "seconds": round(time.perf_counter() - started, 1)}
     write_text(results / f"{cell.name}.json", json.dumps(result, indent=1) + "\n")
     return result
@@ -134,6 +138,29 @@ def _guarded(cell: Cell, runs: Path, results: Path, device: str, commit: str) ->
     except Exception as error:  # noqa: BLE001 - the border of a cell: a bug in one must not take the others along
         write_text(runs / cell.name / "error.txt", traceback.format_exc())
         return cell.name, f"{type(error).__name__}: {error} (see {runs / cell.name / 'error.txt'})"
+
+
+def choose(results: list[dict[str, Any]], axes: list[str]) -> list[dict[str, Any]]:
+    """The results with those values of the axes whose dev accuracy is best on average over everything else."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for result in results:
+        groups.setdefault(json.dumps([result["varied"].get(axis) for axis in axes]), []).append(result)
+    return max(groups.values(), key=lambda group: sum(r["dev"]["q2lf"]["accuracy"] for r in group) / len(group))
+
+
+def score_test(names: list[str], runs: Path, results: Path, *, device: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Score finished cells on test, once; a cell that was scored before is left alone."""
+    from dualparse.runs import Run
+    from dualparse.train.run import choose_device
+    from dualparse.train.score import score_run
+
+    for name in names:
+        path = results / f"{name}.json"
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if "test" not in result:
+            result["test"] = score_run(Run.open(runs / name), split="test", device=choose_device(device))
+            write_text(path, json.dumps(result, indent=1) + "\n")
+        yield name, result
 
 
 def current_commit() -> str:

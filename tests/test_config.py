@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from dualparse.config import Recipe, explain, make_recipe, read_recipe, write_recipe
+from dualparse.domains.overnight import DOMAINS
 from dualparse.errors import InputError
 from dualparse.sweep import read_grid
 
@@ -35,18 +36,7 @@ def test_every_shipped_recipe_loads(path):
 
 def test_there_is_a_recipe_for_every_benchmark_with_and_without_copying():
     found = {(recipe.domain.split("/")[-1], recipe.model.copy_mechanism) for recipe in map(read_recipe, recipes())}
-    domains = [
-        "atis",
-        "basketball",
-        "blocks",
-        "calendar",
-        "housing",
-        "publications",
-        "recipes",
-        "restaurants",
-        "socialnetwork",
-    ]
-    assert {(domain, copy) for domain in domains for copy in (True, False)} <= found
+    assert {(domain, copy) for domain in ("atis", *DOMAINS) for copy in (True, False)} <= found
     assert ("trails", True) in found
 
 
@@ -85,6 +75,7 @@ def test_a_typo_names_the_nearest_key(tmp_path, text, told):
         ("[data]\nlabeled = 2.0", "data.labeled: "),
         ("stages = ['q2lf', 'pf2q']", "stages.1: "),
         ("train = 3", "train: "),
+        ("stages = ['q2lf', 'dual']", "the stage 'dual' needs ['lf2q'"),
     ],
 )
 def test_a_value_that_cannot_be_names_its_key(tmp_path, text, told):

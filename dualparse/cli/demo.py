@@ -8,7 +8,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from dualparse.cli.show import answer, follow
+from dualparse.cli.answers import answer
+from dualparse.cli.progress import follow
 
 RECIPE = {
     "domain": "trails",
@@ -41,7 +42,8 @@ def demo(
     scores = score_run(Run.open(out), split="test", device=chosen)
     q2lf, lf2q = scores["q2lf"], scores["lf2q"]
     console.print(
-        f"\ntest: {q2lf['accuracy']:.1f} % of {q2lf['examples']} questions answered correctly ({q2lf['metric']} accuracy), "
+        f"\ntest: {q2lf['accuracy']:.1f} % of {q2lf['examples']} questions answered correctly "
+        f"({q2lf['metric']} accuracy), "
         f"{q2lf['valid']:.1f} % of the forms valid; lf2q BLEU {lf2q['bleu']:.1f}\n"
     )
     parser = load(out, device=chosen)

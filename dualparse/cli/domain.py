@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dualparse.cli.show import answer
+from dualparse.cli.answers import answer
 from dualparse.data.benchmarks import State, verify
 from dualparse.data.catalog import domain_names, embedded_names, open_domain
 from dualparse.data.folder_check import Severity, check_folder

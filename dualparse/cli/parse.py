@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from dualparse.cli.answers import answer
 from dualparse.cli.lines import text_lines
-from dualparse.cli.show import answer
 from dualparse.errors import InputError
 
 if TYPE_CHECKING:

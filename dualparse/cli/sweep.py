@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from dualparse.sweep import read_grid
+from dualparse.sweep import cells_of, choose, read_grid, score_test
 from dualparse.sweep import sweep as run_cells
 
 
@@ -26,11 +27,14 @@ def sweep(
 ) -> None:
     """Run every cell of a grid; finished cells are kept.
 
-    Example: dualparse sweep recipes/grids/atis-supervised.toml --jobs 2
+    Example: dualparse sweep grids/atis-attptr.toml --jobs 2
     """
-    cells = read_grid(grid)
+    settings = read_grid(grid)
+    cells = cells_of(settings, grid)
+    runs, results = runs / grid.stem, results / grid.stem
     states: dict[str, str] = {cell.name: "waiting" for cell in cells}
     scores: dict[str, str] = dict.fromkeys(states, "")
+    finished: list[dict[str, Any]] = []
     failed = False
 
     def table() -> Table:
@@ -40,14 +44,23 @@ def sweep(
         return shown
 
     with Live(table(), console=Console(), refresh_per_second=1) as live:
-        for name, found in run_cells(cells, runs / grid.stem, results / grid.stem, jobs=jobs, device=device):
+        for name, found in run_cells(cells, runs, results, jobs=jobs, device=device):
             if isinstance(found, str):
                 states[name], failed = f"failed: {found}", True
             else:
-                states[name] = f"done in {found['seconds']:.0f} s"
-                scores[name] = "|".join(_main_score(found.get(split)) for split in ("dev", "test"))
+                finished.append(found)
+                states[name], scores[name] = f"done in {found['seconds']:.0f} s", _scores(found)
             live.update(table())
+        if settings.test and not failed:
+            chosen = choose(finished, settings.choose)
+            for name, found in score_test([result["cell"] for result in chosen], runs, results, device=device):
+                scores[name] = _scores(found)
+                live.update(table())
     raise typer.Exit(1 if failed else 0)
+
+
+def _scores(result: dict[str, Any]) -> str:
+    return "|".join(_main_score(result.get(split)) for split in ("dev", "test"))
 
 
 def _main_score(scores: dict[str, dict[str, float]] | None) -> str:

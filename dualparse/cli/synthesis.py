@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dualparse.cli.show import answer
+from dualparse.cli.answers import answer
 from dualparse.data.catalog import open_domain
 from dualparse.data.examples import NO_QUERY, read_examples
 from dualparse.domains.domain import Domain

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from dualparse.cli.show import follow
+from dualparse.cli.progress import follow
 from dualparse.config import explain, read_recipe
 from dualparse.errors import InputError
 

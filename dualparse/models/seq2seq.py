@@ -131,7 +131,7 @@ class Seq2Seq(nn.Module):
         )
 
     def step(self, memory: Memory, state: State, tokens: Tensor) -> tuple[Tensor, State]:
-        """[B, k] tokens read -> log-probabilities of the next, [B, k, V + S] as extended numbers; without copying [B, k, V].
+        """[B, k] tokens read -> log-probabilities of the next, [B, k, V + S] (extended; without copying [B, k, V]).
 
         For search only: no dropout, no gradient needed.
         """
