@@ -38,7 +38,7 @@ class Grid(Closed):
 
     recipe: str | list[str] = Field(description="recipe file, or several")
     test: bool = Field(False, description="score the test split too")
-    choose: list[str] = Field(default_factory=list, description="axes whose value is chosen on dev; only that is tested")
+    choose: list[str] = Field(default_factory=list, description="axes whose value is chosen on dev, then tested")
     set: dict[str, Any] = Field(default_factory=dict, description="settings of all cells")
     axes: dict[str, list[Any]] = Field(default_factory=dict, description="settings that vary")
 
