@@ -46,6 +46,7 @@ class ModelSettings(Closed):
     embedding: int = Field(100, ge=1, description="size of a token's vector")
     hidden: int = Field(200, ge=1, description="hidden units of every LSTM (of each direction of the encoder)")
     dropout: float = Field(0.5, ge=0, lt=1, description="dropout on embeddings and before the output layer")
+    word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source words read as <unk> in training")
     init: float = Field(0.2, gt=0, description="parameters start uniform in [-init, init]")
     word_vectors: str = Field(
         "none", description="start of the query words' vectors: 'none', 'glove' (dualparse data get glove) or a file"
@@ -133,7 +134,6 @@ class Recipe(Closed):
     game: GameSettings = Field(GameSettings(), description=GameSettings.__doc__)
     pseudo: PseudoSettings = Field(PseudoSettings(), description=PseudoSettings.__doc__)
     search: SearchSettings = Field(SearchSettings(), description=SearchSettings.__doc__)
-
 
     @model_validator(mode="after")
     def _stages_fit(self) -> Recipe:

@@ -18,7 +18,7 @@ def replacing(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", path=path) from None
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None
     os.close(handle)
     part = Path(name)
     try:

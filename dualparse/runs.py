@@ -151,6 +151,7 @@ def new_agent(recipe: Recipe, direction: Direction, query: Vocab, lf: Vocab, dom
         embedding=settings.embedding,
         hidden=settings.hidden,
         dropout=settings.dropout,
+        word_dropout=settings.word_dropout,
         copy=settings.copy_mechanism,
     )
     return Agent(direction, model, source, target, domain.lexicon)

@@ -96,11 +96,13 @@ def test_the_networks_know_no_settings_and_no_words():
         assert not {t for t in targets if t.startswith(("dualparse.config", "dualparse.domains", "dualparse.lf"))}
 
 
-def at_the_start(tree: ast.Module) -> Iterator[str]:
+def at_the_start(tree: ast.AST) -> Iterator[str]:
     """What importing a module imports: neither in functions nor for the type checker alone."""
-    for node in tree.body:
+    for node in ast.iter_child_nodes(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from imported(node)
+        elif isinstance(node, (ast.If, ast.Try)) and "TYPE_CHECKING" not in ast.unparse(getattr(node, "test", node)):
+            yield from at_the_start(node)
 
 
 def test_the_command_starts_without_torch():

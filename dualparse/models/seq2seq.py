@@ -57,10 +57,11 @@ class Seq2Seq(nn.Module):
         embedding: int = 100,
         hidden: int = 200,
         dropout: float = 0.5,
+        word_dropout: float = 0.0,
         copy: bool = True,
     ):
         super().__init__()
-        self.copy = copy
+        self.copy, self.word_dropout = copy, word_dropout
         self.target_size = target_size
         self.source_embedding = nn.Embedding(source_size, embedding, padding_idx=PAD)
         self.target_embedding = nn.Embedding(target_size, embedding, padding_idx=PAD)
@@ -89,22 +90,26 @@ class Seq2Seq(nn.Module):
         self.source_embedding.weight[PAD] = 0.0
         self.target_embedding.weight[PAD] = 0.0
 
-    def encode(self, source: Tensor, copy: Tensor) -> Memory:
-        """[B, S] numbers -> memory (Eqs. 1-3)."""
+    def encode(self, source: Tensor, copy: Tensor, *, clean: int = 0) -> Memory:
+        """[B, S] numbers -> memory (Eqs. 1-3); the first `clean` rows are spared by dropout."""
         mask = source != PAD
-        embedded = self.dropout(self.source_embedding(source))
+        if self.training and self.word_dropout:
+            unread = (torch.rand(source.shape, device=source.device) < self.word_dropout) & mask
+            unread[:clean] = False
+            source = source.masked_fill(unread, UNK)
+        embedded = self._drop(self.source_embedding(source), clean)
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
         states, (hidden, cell) = self.encoder(marked)
         return Memory(states, self.attention_keys(states), mask, copy, hidden[1], cell[1])
 
-    def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Tensor:
+    def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor, *, clean: int = 0) -> Tensor:
         """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding."""
-        embedded = self.dropout(self.target_embedding(inputs))
+        embedded = self._drop(self.target_embedding(inputs), clean)
         start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
         hidden, _ = self.decoder(embedded, start)
         log_attention, context = self._attend(memory, hidden)
         features = torch.cat([hidden, context], dim=-1)
-        logits = self.generate(self.dropout(features))
+        logits = self.generate(self._drop(features, clean))
         known = targets < self.target_size
         flat = torch.where(known, targets, UNK).flatten()
         log_generate = -F.cross_entropy(logits.flatten(0, 1), flat, reduction="none").view_as(targets)
@@ -118,9 +123,15 @@ class Seq2Seq(nn.Module):
         )
         return total.masked_fill(targets == PAD, 0.0)
 
-    def forward(self, batch: Batch) -> Tensor:
-        """Log-probability of each row's target, [B]."""
-        return self.log_probs(self.encode(batch.source, batch.copy), batch.inputs, batch.targets).sum(-1)
+    def forward(self, batch: Batch, *, clean: int = 0) -> Tensor:
+        """Log-probability of each row's target, [B]; the first `clean` rows as in evaluation, without dropout."""
+        memory = self.encode(batch.source, batch.copy, clean=clean)
+        return self.log_probs(memory, batch.inputs, batch.targets, clean=clean).sum(-1)
+
+    def _drop(self, tensor: Tensor, clean: int) -> Tensor:
+        if clean == 0 or not self.training:
+            return self.dropout(tensor)
+        return torch.cat([tensor[:clean], self.dropout(tensor[clean:])])
 
     def begin(self, memory: Memory, beams: int) -> State:
         """The decoder's state before the first step, once per search."""

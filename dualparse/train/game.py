@@ -149,6 +149,20 @@ class Game:
             tensors = [tensor.pin_memory() for tensor in tensors]
         return key, [tensor.to(self.stepper.device, non_blocking=True) for tensor in tensors]
 
+    def _score(self, agent: Agent, rows: Batch, back: Batch) -> tuple[Tensor, Tensor]:
+        """Log-probabilities of all rows, with gradients, and of the way back as a reward, without dropout's noise.
+
+        On a GPU, where the number of steps counts and not the number of rows, the rows of the reward ride along.
+        """
+        n = len(back.source)
+        if self.options.noisy_reward:
+            log_probs = agent.model(rows)
+            return log_probs, log_probs[n : 2 * n].detach()
+        if not self.stepper.capture:
+            return agent.model(rows), _without_dropout(agent, back)
+        log_probs = agent.model(Batch(*map(_above, back.arrays(), rows.arrays())), clean=n)
+        return log_probs[n:], log_probs[:n].detach()
+
     def loss(self, key: tuple[int, ...], *tensors: Tensor) -> tuple[Tensor, Tensor]:
         """Steps 3 to 5: the loss of both agents together, and the figures of the log."""
         players, options = self.players, self.options
@@ -156,11 +170,8 @@ class Game:
         q_judged, q_present, l_judged, l_present = tensors[8:]
         shape, n = q_judged.shape, q_judged.numel()
         q_back, l_back = _part(q, n, 2 * n), _part(l, n, 2 * n)
-        if not options.noisy_reward:
-            q_reward, l_reward = (_reward(a, part) for a, part in ((players.q2lf, q_back), (players.lf2q, l_back)))
-        log_q, log_l = players.q2lf.model(q), players.lf2q.model(l)
-        if options.noisy_reward:
-            q_reward, l_reward = log_q[n : 2 * n].detach(), log_l[n : 2 * n].detach()
+        log_q, q_reward = self._score(players.q2lf, q, q_back)
+        log_l, l_reward = self._score(players.lf2q, l, l_back)
         loops = (
             # from queries: q2lf wrote, lf2q finds the way back
             (options.query_loop, options.from_query, q_judged, q_present, players.lf_lm, _part(q, 0, n), log_q[:n]),
@@ -190,12 +201,12 @@ class Game:
         return loss, torch.cat(figures)
 
 
-@torch.no_grad()
-def _reward(agent: Agent, rows: Batch) -> Tensor:
-    """log P(way back) without the noise of dropout."""
+def _without_dropout(agent: Agent, rows: Batch) -> Tensor:
+    """Log-probabilities as in evaluation."""
     training = agent.model.training
     agent.model.eval()
-    log_probs = agent.model(rows)
+    with torch.no_grad():
+        log_probs = agent.model(rows)
     agent.model.train(training)
     return log_probs
 
@@ -203,6 +214,10 @@ def _reward(agent: Agent, rows: Batch) -> Tensor:
 def _judge_queries(texts: Sequence[str]) -> list[float]:
     """The host has no say on queries; the language model judges them on the device."""
     return [0.0] * len(texts)
+
+
+def _above(upper: Tensor, lower: Tensor) -> Tensor:
+    return torch.cat([upper, lower])
 
 
 def _part(batch: Batch, start: int, end: int) -> Batch:
