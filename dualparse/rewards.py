@@ -6,16 +6,21 @@ can the second agent find the way back? Only a bad logical form scores 0; any ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dualparse.data.batch import collate_texts
 from dualparse.data.vocab import Vocab
+from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.verdict import Verdict
 from dualparse.models.agent import Agent
 from dualparse.models.language_model import LanguageModel, length_normalized
+
+TREE_ALONE = 0.5  # what a complete tree without meaning is worth when validity is graded
 
 
 def validity(verdicts: Sequence[Verdict], *, graded: bool = False) -> list[float]:
@@ -25,21 +30,34 @@ def validity(verdicts: Sequence[Verdict], *, graded: bool = False) -> list[float
     >>> validity([fine, tree, soup]), validity([fine, tree, soup], graded=True)
     ([1.0, 0.0, 0.0], [1.0, 0.5, 0.0])
     """
-    half = 0.5 if graded else 0.0
-    return [1.0 if verdict.ok else half if verdict.surface else 0.0 for verdict in verdicts]
+    tree_alone = TREE_ALONE if graded else 0.0
+    return [1.0 if verdict.ok else tree_alone if verdict.surface else 0.0 for verdict in verdicts]
+
+
+def verdict_of(check: Callable[[str], Verdict], text: str) -> Verdict:
+    """What a check says; one that raises a logical-form error says "invalid", any other exception is its bug."""
+    try:
+        return check(text)
+    except LFSyntaxError as error:
+        return Verdict(False, False, error.reason)
+    except LFExecutionError as error:
+        return Verdict(True, False, error.reason)
 
 
 def check_validity(check: Callable[[str], Verdict], texts: Sequence[str], *, graded: bool = False) -> list[float]:
     """The same from the text of the forms."""
-    return validity([check(text) for text in texts], graded=graded)
+    return validity([verdict_of(check, text) for text in texts], graded=graded)
 
 
 @torch.no_grad()
 def fluency(model: LanguageModel, vocab: Vocab, texts: Sequence[Sequence[str]]) -> list[float]:
     """Eq. 10: log-probability per token under a language model (of queries; of forms for the paper's Table 5)."""
+    if not texts:
+        return []
     device = model.predict.weight.device
     inputs, targets = (torch.from_numpy(array).to(device) for array in collate_texts(texts, vocab))
-    return length_normalized(model(inputs, targets), targets).tolist()
+    with without_dropout(model):
+        return length_normalized(model(inputs, targets), targets).tolist()
 
 
 @torch.no_grad()
@@ -47,14 +65,17 @@ def reconstruction(
     agent: Agent,
     sources: Sequence[Sequence[str]],
     targets: Sequence[Sequence[str]],
-    rng: object,
+    rng: random.Random,
     *,
     per_token: bool = False,
 ) -> list[float]:
     """log P(target | source) under an agent: how well it finds the way back; per token if asked."""
     rows = [agent.row(source, target, rng) for source, target in zip(sources, targets, strict=True)]
+    if not rows:
+        return []
     batch = agent.encode_rows(rows).batch
-    log_probs = agent.model(batch)
+    with without_dropout(agent.model):
+        log_probs = agent.model(batch)
     return (length_normalized(log_probs, batch.targets) if per_token else log_probs).tolist()
 
 
@@ -68,6 +89,21 @@ def mix(rewards: Sequence[Sequence[float]], weights: Sequence[float]) -> list[fl
 
 
 def less_mean(rewards: Tensor, present: Tensor) -> Tensor:
-    """Rewards [B, k] less their mean over the hypotheses of the same input; absent ones give 0."""
+    """Rewards [B, k] less their mean over the hypotheses of the same input; absent ones give 0.
+
+    >>> less_mean(torch.tensor([[1.0, 3.0, 9.0]]), torch.tensor([[1.0, 1.0, 0.0]])).tolist()
+    [[-1.0, 1.0, 0.0]]
+    """
     mean = (rewards * present).sum(-1, keepdim=True) / present.sum(-1, keepdim=True).clamp_min(1.0)
     return (rewards - mean) * present
+
+
+@contextmanager
+def without_dropout(module: nn.Module) -> Iterator[None]:
+    """The module as in evaluation; afterwards as it was."""
+    training = module.training
+    module.eval()
+    try:
+        yield
+    finally:
+        module.train(training)

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from dualparse.data.batch import Row
 from dualparse.data.vocab import BOS, EOS, PAD
+from dualparse.models import fused_search
 from dualparse.models.agent import Agent
 from dualparse.models.seq2seq import Memory, Seq2Seq, State
 
@@ -58,9 +59,19 @@ class Found:
 
 
 def search(model: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | None = None) -> Found:
-    """Greedy or beam search, as the options say."""
+    """Greedy or beam search, as the options say; on a GPU, unless constrained, by one kernel."""
     if options.beams == 1:
         return greedy(model, memory, max_length=options.max_length, mask=mask)
+    if mask is None and fused_search.available(memory.mask.device, options.beams):
+        packed = fused_search.launch(
+            model,
+            memory,
+            beams=options.beams,
+            max_length=options.max_length,
+            length_power=options.length_power,
+            tuning=fused_search.PRECISE,
+        )
+        return trace(*fused_search.unpack(packed.cpu().numpy(), options.beams), options.length_power)
     return beam(
         model,
         memory,
@@ -223,10 +234,17 @@ def _allowed(log_probs: Tensor, mask: Mask | None, prefix: Tensor | None) -> Ten
 
 
 def _collect(beam: _Beam, steps: int, length_power: float) -> Found:
-    """Follow the parents back from every end; places that did not end by the limit are filled with what was live."""
-    beams = beam.live.shape[1]
+    """What a search has found, on the host."""
     history = beam.history[:steps].cpu().numpy()
-    ended, ends, live = (tensor.cpu().numpy() for tensor in (beam.ended, beam.ends, beam.live))
+    return trace(history, *(tensor.cpu().numpy() for tensor in (beam.ended, beam.ends, beam.live)), length_power)
+
+
+def trace(history: np.ndarray, ended: np.ndarray, ends: np.ndarray, live: np.ndarray, length_power: float) -> Found:
+    """Follow the parents back from every end; places that did not end by the limit are filled with what was live.
+
+    The arrays are those of `_Beam`; of a source all of whose places ended, the history after that is not read.
+    """
+    steps, _, beams = history.shape
     finished = np.isfinite(ended)
     rest = np.cumsum(~finished, axis=1) - 1  # which live hypothesis fills an unfinished place
     length = np.where(finished, ends // beams, steps)

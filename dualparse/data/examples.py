@@ -79,7 +79,8 @@ def _parse_pair(line: str) -> Example:
     columns = line.split("\t")
     if len(columns) != 2:
         raise InputError(f"expected query<TAB>form, found {len(columns)} column{'s' * (len(columns) > 1)}")
-    query, lf = (tuple(column.split()) for column in columns)
+    query = tuple(columns[0].split())
+    lf = tuple(columns[1].replace("(", " ( ").replace(")", " ) ").split())
     if not query:
         raise InputError("the query is empty")
     if not lf:

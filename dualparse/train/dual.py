@@ -33,7 +33,18 @@ from dualparse.search import Found
 Judge = Callable[[Sequence[str]], list[float]]
 """Texts -> validity of each, as far as the host can tell (the check of forms; 0 for queries)."""
 
-FIGURES = ("validity", "validity_square", "back", "back_square", "advantage", "hypotheses", "back_loss", "back_tokens")
+FIGURES = (
+    "hypotheses",
+    "valid",
+    "validity",
+    "validity_square",
+    "back",
+    "back_square",
+    "back_tokens",
+    "reward",
+    "reward_square",
+    "advantage",
+)
 
 
 @dataclass(frozen=True)
@@ -122,36 +133,57 @@ def validity_reward(
     return reward
 
 
+@dataclass(frozen=True)
+class Losses:
+    """What a loop teaches: a loss for each agent, and the rewards [B, k] behind them."""
+
+    first: Tensor
+    second: Tensor
+    reward: Tensor
+    advantage: Tensor
+
+
 def loop_losses(
     rules: Rules, validity: Tensor, reward_back: Tensor, present: Tensor, log_written: Tensor, log_back: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Losses of one loop, all tensors [B, k] (steps 4 and 5), and the advantage.
+) -> Losses:
+    """Steps 4 and 5 of one loop; all tensors are [B, k].
 
     reward_back is the reconstruction reward (no gradient); log_written and log_back carry the gradients of the first
-    and the second agent.
+    and the second agent. The baselines of validity and reconstruction add up to that of their mix.
     """
     k = validity.shape[1]
-    prepare = less_mean if rules.baseline else torch.mul
-    advantage = rules.weight * prepare(validity, present) + (1 - rules.weight) * prepare(reward_back, present)
+    reward = rules.weight * validity + (1 - rules.weight) * reward_back
+    advantage = less_mean(reward, present) if rules.baseline else reward * present
     first = -(advantage.detach() * log_written * present).sum() / k
     second = -(1 - rules.weight) * (log_back * present).sum() / k
-    return first, second, advantage
+    return Losses(first, second, reward, advantage)
 
 
-def loop_figures(validity: Tensor, back: Tensor, advantage: Tensor, present: Tensor, tokens: Tensor) -> Tensor:
-    """Sums of what the log shows, in the order of FIGURES; `back` as log-probability."""
-    on = present.bool()
-    values = [torch.where(on, value, 0.0) for value in (validity, validity**2, back, back**2, advantage.abs())]
-    return torch.stack(
-        [*(value.sum() for value in values), present.sum(), -(back * present).sum(), (tokens * present).sum()]
+def loop_figures(
+    losses: Losses, judged: Tensor, validity: Tensor, back: Tensor, tokens: Tensor, present: Tensor
+) -> Tensor:
+    """Sums of what the log shows, in the order of FIGURES; `back` as log-probability, all tensors [B, k]."""
+    reward = losses.reward
+    values = (
+        torch.ones_like(present),
+        (judged >= 1.0).to(present.dtype),
+        validity,
+        validity**2,
+        back,
+        back**2,
+        tokens.to(present.dtype),
+        reward,
+        reward**2,
+        losses.advantage.abs(),
     )
+    return torch.stack([(value * present).sum() for value in values]).detach()
 
 
 def stack(agent: Agent, written: Batch, rows: list[Row], lengths: tuple[int, int]) -> Batch:
     """Rows written by search, then other rows, as one batch padded to (source, target) lengths."""
     other = collate(rows, target_vocab_size=len(agent.target_vocab))
     widths = (lengths[0], lengths[0], lengths[1], lengths[1])
-    return Batch(*(_stack(*pair, width) for *pair, width in zip(written.arrays(), other.arrays(), widths, strict=True)))
+    return Batch(*map(_stack, written.arrays(), other.arrays(), widths))
 
 
 def _stack(above: np.ndarray, below: np.ndarray, width: int) -> np.ndarray:

@@ -5,20 +5,21 @@ An epoch is as long as the longest of the three sets (queries, forms, labeled pa
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dualparse.data.batch import Batch, Row
 from dualparse.data.examples import Example
+from dualparse.data.vocab import PAD
 from dualparse.domains.domain import Domain
 from dualparse.models.agent import Agent
 from dualparse.models.language_model import LanguageModel, length_normalized
-from dualparse.rewards import check_validity
+from dualparse.rewards import check_validity, without_dropout
 from dualparse.search import Options
 from dualparse.train.dual import (
     FIGURES,
@@ -36,6 +37,7 @@ from dualparse.train.searcher import Searcher, find_together
 from dualparse.train.step import Adam, Stepper
 from dualparse.train.supervised import form_scores
 
+MOST_LOSS = 50.0  # a loss per token beyond which its exponential is of no interest
 QUERY_GRID, FORM_GRID = 8, 16  # on a GPU lengths are rounded up to these, so that few shapes have to be captured
 
 
@@ -51,11 +53,15 @@ class Players:
 
 @dataclass(frozen=True)
 class Sets:
-    """What is played with: labeled pairs, queries and forms (those of the labeled pairs included)."""
+    """What is played with: labeled pairs, queries and forms (those of the labeled pairs included); none is empty."""
 
     labeled: Sequence[Example]
     queries: Sequence[Example]
     forms: Sequence[Example]
+
+    def __post_init__(self) -> None:
+        if not (self.labeled and self.queries and self.forms):
+            raise ValueError("the game needs labeled pairs, queries and forms")
 
 
 @dataclass(frozen=True)
@@ -74,20 +80,46 @@ class GameOptions:
     seed: int = 1
 
 
+@dataclass(frozen=True)
+class Loop:
+    """One of the two loops: who writes (0 is q2lf, 1 is lf2q; the other reads), whether its losses count, its rules,
+    and the language model that judges what is written."""
+
+    writer: int
+    on: bool
+    rules: Rules
+    language_model: LanguageModel | None
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What an agent makes of its rows, as log-probabilities: its own hypotheses [n], the way back from those of the
+    other agent [n], labeled pairs [P]; and the way back once more as a reward [n], without gradient."""
+
+    written: Tensor
+    back: Tensor
+    labeled: Tensor
+    reward: Tensor
+
+
 class Game:
     """The state kept between iterations: agents, searchers, encoded labeled pairs."""
 
     def __init__(self, players: Players, sets: Sets, domain: Domain, options: GameOptions, optimizer: Adam):
         self.players, self.sets, self.options = players, sets, options
         self.check = domain.check
-        agents = (players.q2lf, players.lf2q)
+        self.agents = agents = (players.q2lf, players.lf2q)
+        self.loops = (
+            Loop(0, options.query_loop, options.from_query, players.lf_lm),
+            Loop(1, options.form_loop, options.from_form, players.query_lm),
+        )
         self.searchers = [Searcher(agent, options.search) for agent in agents]
         rng = random.Random(f"{options.seed}/game/phrases")
         self.labeled = [agent.encode(sets.labeled, rng).rows for agent in agents]
         for judge in (players.query_lm, players.lf_lm):
             if judge is not None:
                 judge.eval().requires_grad_(False)
-        modules = {agent.direction: agent.model for agent in agents}
+        modules: dict[str, nn.Module] = {agent.direction: agent.model for agent in agents}
         self.stepper = Stepper(modules, self.loss, 2 * len(FIGURES) + 4, optimizer)
 
     def epoch(self, number: int) -> Iterator[tuple[int, int]]:
@@ -114,15 +146,11 @@ class Game:
     def rounds(self, queries: Sequence[Source], forms: Sequence[Source], rng: random.Random) -> tuple[Round, Round]:
         """Steps 1 and 2: the loop from queries and the loop from forms, without gradients."""
         q2lf, lf2q = self.players.q2lf, self.players.lf2q
-        found = find_together(
-            [
-                (s, [source.row for source in sources])
-                for s, sources in zip(self.searchers, (queries, forms), strict=True)
-            ]
-        )
+        rows = ([source.row for source in sources] for sources in (queries, forms))
+        found_forms, found_queries = find_together(list(zip(self.searchers, rows, strict=True)))
         return (
-            play(q2lf, lf2q, queries, found[0], self._judge_forms, rng),
-            play(lf2q, q2lf, forms, found[1], _judge_queries, rng),
+            play(q2lf, lf2q, queries, found_forms, self._judge_forms, rng),
+            play(lf2q, q2lf, forms, found_queries, _judge_queries, rng),
         )
 
     def _judge_forms(self, texts: Sequence[str]) -> list[float]:
@@ -149,71 +177,59 @@ class Game:
             tensors = [tensor.pin_memory() for tensor in tensors]
         return key, [tensor.to(self.stepper.device, non_blocking=True) for tensor in tensors]
 
-    def _score(self, agent: Agent, rows: Batch, back: Batch) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of all rows, with gradients, and of the way back as a reward, without dropout's noise.
-
-        On a GPU, where the number of steps counts and not the number of rows, the rows of the reward ride along.
-        """
-        n = len(back.source)
-        if self.options.noisy_reward:
-            log_probs = agent.model(rows)
-            return log_probs, log_probs[n : 2 * n].detach()
-        if not self.stepper.capture:
-            return agent.model(rows), _without_dropout(agent, back)
-        log_probs = agent.model(Batch(*map(_above, back.arrays(), rows.arrays())), clean=n)
-        return log_probs[n:], log_probs[:n].detach()
-
     def loss(self, key: tuple[int, ...], *tensors: Tensor) -> tuple[Tensor, Tensor]:
         """Steps 3 to 5: the loss of both agents together, and the figures of the log."""
-        players, options = self.players, self.options
-        q, l = Batch(*tensors[:4]), Batch(*tensors[4:8])  # noqa: E741 - the two agents' rows
-        q_judged, q_present, l_judged, l_present = tensors[8:]
-        shape, n = q_judged.shape, q_judged.numel()
-        q_back, l_back = _part(q, n, 2 * n), _part(l, n, 2 * n)
-        log_q, q_reward = self._score(players.q2lf, q, q_back)
-        log_l, l_reward = self._score(players.lf2q, l, l_back)
-        loops = (
-            # from queries: q2lf wrote, lf2q finds the way back
-            (options.query_loop, options.from_query, q_judged, q_present, players.lf_lm, _part(q, 0, n), log_q[:n]),
-            # from forms: lf2q wrote, q2lf finds the way back
-            (options.form_loop, options.from_form, l_judged, l_present, players.query_lm, _part(l, 0, n), log_l[:n]),
-        )
-        ways_back = ((l_reward, log_l[n : 2 * n], l_back.targets), (q_reward, log_q[n : 2 * n], q_back.targets))
-        sizes = (len(players.q2lf.target_vocab), len(players.lf2q.target_vocab))
-        loss = log_q.new_zeros(())
+        rows = (Batch(*tensors[:4]), Batch(*tensors[4:8]))
+        n = tensors[8].numel()
+        scored = [self._score(agent, batch, n) for agent, batch in zip(self.agents, rows, strict=True)]
+        guided = [-each.labeled.sum() for each in scored]
+        labels = [_tokens(batch.targets[2 * n :]).sum() for batch in rows]
+        loss = self.options.guidance * (guided[0] + guided[1])
         figures = []
-        for (on, rules, judged, present, judge, written, log_written), (reward, log_back, targets), size in zip(
-            loops, ways_back, sizes, strict=True
-        ):
-            validity = validity_reward(rules, judged, judge, written, size)
-            normalized = length_normalized(reward, targets) if rules.per_token else reward
-            first, second, advantage = loop_losses(
-                rules, validity, normalized.view(shape), present, log_written.view(shape), log_back.view(shape)
+        for loop, judged, present in zip(self.loops, tensors[8::2], tensors[9::2], strict=True):
+            writer, reader = scored[loop.writer], scored[1 - loop.writer]
+            written, back = _part(rows[loop.writer], 0, n), _part(rows[1 - loop.writer], n, 2 * n)
+            vocab_size = len(self.agents[loop.writer].target_vocab)
+            validity = validity_reward(loop.rules, judged, loop.language_model, written, vocab_size)
+            reward = length_normalized(reader.reward, back.targets) if loop.rules.per_token else reader.reward
+            losses = loop_losses(
+                loop.rules, validity, *(each.view_as(judged) for each in (reward, present, writer.written, reader.back))
             )
-            if on:
-                loss = loss + first + second
-            tokens = (targets != 0).sum(-1).view(shape)
-            figures.append(loop_figures(validity, reward.view(shape), advantage, present, tokens))
-        guided_q, guided_l = -log_q[2 * n :].sum(), -log_l[2 * n :].sum()
-        loss = loss + options.guidance * (guided_q + guided_l)
-        counts = [(batch.targets[2 * n :] != 0).sum() for batch in (q, l)]
-        figures.append(torch.stack([guided_q, guided_l, *counts]).detach())
+            if loop.on:
+                loss = loss + losses.first + losses.second
+            shown = (each.view_as(judged) for each in (reader.reward, _tokens(back.targets), present))
+            figures.append(loop_figures(losses, judged, validity, *shown))
+        figures.append(torch.stack([*guided, *labels]).detach())
         return loss, torch.cat(figures)
 
+    def _score(self, agent: Agent, rows: Batch, n: int) -> Scored:
+        """Step 3. Rows are n hypotheses of the agent, n ways back, labeled pairs.
 
-def _without_dropout(agent: Agent, rows: Batch) -> Tensor:
-    """Log-probabilities as in evaluation."""
-    training = agent.model.training
-    agent.model.eval()
-    with torch.no_grad():
-        log_probs = agent.model(rows)
-    agent.model.train(training)
-    return log_probs
+        The reward is measured without dropout's noise. On a GPU, where the number of steps counts and not the number
+        of rows, its rows ride along.
+        """
+        back = _part(rows, n, 2 * n)
+        if self.options.noisy_reward:
+            log_probs = agent.model(rows)
+            reward = log_probs[n : 2 * n].detach()
+        elif self.stepper.capture:
+            log_probs = agent.model(Batch(*map(_above, back.arrays(), rows.arrays())), clean=n)
+            reward, log_probs = log_probs[:n].detach(), log_probs[n:]
+        else:
+            log_probs = agent.model(rows)
+            with torch.no_grad(), without_dropout(agent.model):
+                reward = agent.model(back)
+        return Scored(log_probs[:n], log_probs[n : 2 * n], log_probs[2 * n :], reward)
 
 
 def _judge_queries(texts: Sequence[str]) -> list[float]:
     """The host has no say on queries; the language model judges them on the device."""
     return [0.0] * len(texts)
+
+
+def _tokens(targets: Tensor) -> Tensor:
+    """[B, T] -> tokens of each row, the end included."""
+    return (targets != PAD).sum(-1)
 
 
 def _above(upper: Tensor, lower: Tensor) -> Tensor:
@@ -263,12 +279,15 @@ def summarize(figures: list[float]) -> dict[str, float]:
     for loop, start in (("query", 0), ("form", len(FIGURES))):
         sums = dict(zip(FIGURES, figures[start : start + len(FIGURES)], strict=True))
         count = max(sums["hypotheses"], 1.0)
-        for name in ("validity", "back"):
+        if loop == "query":
+            named["query_valid"] = sums["valid"] / count
+        for name in ("validity", "back", "reward"):
             mean = sums[name] / count
             named[f"{loop}_{name}"] = mean
             named[f"{loop}_{name}_spread"] = max(sums[f"{name}_square"] / count - mean**2, 0.0) ** 0.5
         named[f"{loop}_advantage"] = sums["advantage"] / count
-        named[f"{loop}_back_perplexity"] = float(np.exp(min(sums["back_loss"] / max(sums["back_tokens"], 1.0), 50.0)))
+        loss_back = -sums["back"] / max(sums["back_tokens"], 1.0)
+        named[f"{loop}_back_perplexity"] = math.exp(min(loss_back, MOST_LOSS))
     q_loss, l_loss, q_tokens, l_tokens = figures[2 * len(FIGURES) :]
     named |= {"q2lf_loss": q_loss / max(q_tokens, 1.0), "lf2q_loss": l_loss / max(l_tokens, 1.0)}
     return {name: round(value, 5) for name, value in named.items()}
@@ -286,5 +305,4 @@ def game_task(
 ) -> Task:
     """The game as a task of the loop; the best epoch is the one whose q2lf does best on dev."""
     game = Game(players, sets, domain, options, optimizer)
-    evaluate: Callable[[], dict[str, float]] = lambda: form_scores(players.q2lf, dev, domain, dev_search)  # noqa: E731
-    return Task("dual", game.stepper, game.epoch, summarize, evaluate)
+    return Task("dual", game.stepper, game.epoch, summarize, lambda: form_scores(players.q2lf, dev, domain, dev_search))

@@ -16,17 +16,27 @@ from dualparse.search import Options, find
 
 
 def pseudo_pairs(
-    agents: Mapping[Direction, Agent], queries: Sequence[Example], forms: Sequence[Example], options: Options
+    agents: Mapping[Direction, Agent],
+    queries: Sequence[Example],
+    forms: Sequence[Example],
+    options: Options,
+    *,
+    rng: random.Random,
 ) -> list[Example]:
-    """A pair for every unlabeled query and form; a source for which nothing was found is left out."""
-    rng = random.Random("pseudo phrases")
-    made = []
-    guesses = find(agents["q2lf"], [example.query or () for example in queries], options, rng=rng) if queries else []
-    for example, found in zip(queries, guesses, strict=True):
-        if found and found[0].tokens:
-            made.append(Example(example.query, found[0].tokens))
-    guesses = find(agents["lf2q"], [example.lf or () for example in forms], options, rng=rng) if forms else []
-    for example, found in zip(forms, guesses, strict=True):
-        if found and found[0].tokens:
-            made.append(Example(found[0].tokens, example.lf))
-    return made
+    """A pair for every unlabeled query and form; `rng` words the entities of forms.
+
+    A side for which the agent found nothing, or nothing that ended within the limit, is left out.
+    """
+    texts = [example.query or () for example in queries]
+    made = [Example(query, lf) for query, lf in zip(texts, _guesses(agents["q2lf"], texts, options, rng), strict=True)]
+    texts = [example.lf or () for example in forms]
+    made += [Example(query, lf) for query, lf in zip(_guesses(agents["lf2q"], texts, options, rng), texts, strict=True)]
+    return [pair for pair in made if pair.query and pair.lf]
+
+
+def _guesses(
+    agent: Agent, sources: Sequence[tuple[str, ...]], options: Options, rng: random.Random
+) -> list[tuple[str, ...]]:
+    """The best output for every source; empty where there is none."""
+    found = find(agent, sources, options, rng=rng)
+    return [hypotheses[0].tokens if hypotheses and hypotheses[0].finished else () for hypotheses in found]

@@ -7,6 +7,7 @@ Where a later stage makes the final agents, the pre-trained ones are kept as `pr
 from __future__ import annotations
 
 import hashlib
+import random
 from dataclasses import dataclass
 
 import torch
@@ -97,6 +98,7 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
         material.queries,
         material.forms,
         search_options(recipe),
+        rng=random.Random(f"{recipe.seed}/pseudo/phrases"),
     )
     agent, _ = _fresh_agent("q2lf", "pseudo", recipe, material, device)
     weights = [1.0] * len(material.labeled) + [recipe.pseudo.discount] * len(made)
@@ -140,8 +142,8 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
     players = Players(
         _trained_agent("q2lf", recipe, run, material, device),
         _trained_agent("lf2q", recipe, run, material, device),
-        run.language_model("query_lm", device) if settings.form_validity_lm else None,
-        run.language_model("lf_lm", device) if settings.query_validity_lm else None,
+        run.language_model("query_lm", device) if settings.form_loop and settings.form_validity_lm else None,
+        run.language_model("lf_lm", device) if settings.query_loop and settings.query_validity_lm else None,
     )
     labeled = material.labeled
     sets = Sets(labeled, labeled + material.queries, labeled + material.forms)
