@@ -7,24 +7,19 @@ other goes through buffers in global memory (in practice the card's cache) with 
 A step costs what the weights it reads cost, so it reads little:
 
 - W_hh, W_2 and the part of W_o that reads the decoder's state are one matrix, in half precision if wished.
-- The context c = a . H enters the scores of the vocabulary linearly, so H W_o^T [S, V] is computed before the search and
-  W_o is never read for the context: a . (H W_o^T) + W_o s. The same holds for the copy gate.
+- The context c = a . H enters the scores of the vocabulary linearly, so H W_o^T [S, V] is computed before the search
+  and W_o is never read for the context: a . (H W_o^T) + W_o s. The same holds for the copy gate.
 - tanh(x + y) = 1 - 2 / (e^2x e^2y + 1): the powers of the keys are computed once, and the 1 falls out of the softmax.
 
-Buffers, one slice per source: hidden [k, n], cell [k, n], gates [k, 4n], read [k, n + V] (attention query, scores of the
-vocabulary), powers [S', n] (e^2key), lean [S'] (the gate's share of every position), balance [k], scores [k, S']
-(attention), logits [k, V + S'], table [k, V + S'] (log-probabilities). S' is the length rounded up to a power of two.
+Buffers, one slice per source: hidden [k, n], cell [k, n], gates [k, 4n], read [k, n + V] (attention query, scores of
+the vocabulary), powers [S', n] (e^2key), lean [S'] (the gate's share of every position), balance [k], scores [k, S']
+(attention), logits [k, V + S'], table [k, V + S'] (log-probabilities). S' is the length as a power of two.
 """
 
 from __future__ import annotations
 
-try:
-    import triton
-    import triton.language as tl
-except ImportError:  # it comes with PyTorch where there is a GPU; elsewhere this module has to be importable all the same
-    triton = tl = None
+from dualparse.models.fused_choice import find_best, finish, go_on, jit, tl, triton
 
-jit = triton.jit if triton else lambda function: function
 # Lengths differ from batch to batch: no variants of the kernel for those that happen to be multiples of 16.
 entry = triton.jit(do_not_specialize=["length", "max_length"]) if triton else jit
 
@@ -69,7 +64,7 @@ def search_kernel(
     _prepare(keys, states, gate, gate_bias, powers, lean, real, length, N, NP, COPY)
     _start(first_hidden + source * N, first_cell + source * N, hidden, cell, N, NP)
 
-    row, candidate = tl.arange(0, KP), tl.arange(0, CP)
+    row = tl.arange(0, KP)
     token = tl.full([KP], BOS, tl.int32)
     parent = tl.zeros([KP], tl.int32)
     parent_wide = tl.zeros([16], tl.int32)  # the same for the rows of a matrix product, which has at least 16
@@ -98,25 +93,9 @@ def search_kernel(
         tilt = _tilt(lean, balance, scores, mask, peak, mass, real, length, K, S, COPY)
         _mix(logits, total, copy, tilt, scores, mask, peak, mass, table, real, length, V, K, S, WIDE, LINE, COPY)
         tl.debug_barrier()
-        best = _best(table, live, length, V, K, KP, CP, S, PICK, LINE, COPY, EOS)
-        # What ends among the k best joins the finished. A place beyond 2k holds nothing: it neither ends nor goes on.
-        value, index = _unpack(best)
-        ends_here = index % LINE == EOS
-        joins = ends_here & (candidate < K)
-        if tl.max(joins.to(tl.int32)) > 0:
-            rank = value / tl.exp2(length_power * tl.log2((t + 1).to(tl.float32)))
-            rank = tl.where(joins, rank, float("-inf"))
-            pool, ends = _finish(pool, ends, rank, t * K + index // LINE, K, KP, CP)
-            topped = tl.maximum(topped, tl.max((joins & (candidate == 0)).to(tl.int32)))
-            done = tl.where(tl.min(pool) > float("-inf"), topped, 0)
-        # The k best of the others go on.
-        goes = (index % LINE != EOS) & (candidate < 2 * K)
-        slot = tl.cumsum(goes.to(tl.int32)) - 1
-        slot = tl.where(goes & (slot < K), slot, 16)
-        live, index = _unpack(_place(slot, best, KP))
-        token, parent = index % LINE, tl.where(row < K, index // LINE, 0)
-        _, index_wide = _unpack(_place(slot, best, 16))
-        parent_wide = tl.where(tl.arange(0, 16) < K, index_wide // LINE, 0)
+        best = find_best(table, live, length, V, K, KP, CP, S, PICK, LINE, COPY, EOS)
+        pool, ends, topped, done = finish(best, pool, ends, topped, done, t, length_power, K, KP, CP, LINE, EOS)
+        live, token, parent, parent_wide = go_on(best, K, KP, CP, LINE, EOS)
         tl.store(out + t * K + row, token * K + parent, mask=row < K)
         t += 1
     out += max_length * K
@@ -348,69 +327,3 @@ def _mix(
             log_prob,
             mask=(row < K)[:, None] & (token < WIDTH)[None, :],
         )
-
-
-@jit
-def _best(
-    table, live, length, V: tl.constexpr, K: tl.constexpr, KP: tl.constexpr, CP: tl.constexpr, S: tl.constexpr,
-    PICK: tl.constexpr, LINE: tl.constexpr, COPY: tl.constexpr, EOS: tl.constexpr,
-):  # fmt: skip
-    """The 2k best continuations of all beams as keys, best first, [CP]."""
-    row, candidate = tl.arange(0, KP), tl.arange(0, CP)
-    WIDTH: tl.constexpr = V + S if COPY else V
-    limit = V + length if COPY else V
-    best = tl.full([CP], -9223372036854775807, tl.int64)  # below the key of every number
-    for first in range(0, WIDTH, PICK):
-        token = first + tl.arange(0, PICK)
-        here = (row < K)[:, None] & (token < limit)[None, :]
-        at = row[:, None] * LINE + token[None, :]
-        value = live[:, None] + tl.load(table + at, mask=here, other=0.0)
-        value = tl.where((token >= EOS)[None, :], value, float("-inf"))
-        key = tl.where(here, _pack(value, at), -9223372036854775807)
-        found = tl.full([CP], -9223372036854775807, tl.int64)
-        for i in range(2 * K):
-            top = tl.max(key)
-            if WIDTH > PICK:
-                top = tl.maximum(top, tl.max(best))
-                best = tl.where(best == top, -9223372036854775807, best)
-            key = tl.where(key == top, -9223372036854775807, key)
-            found = tl.where(candidate == i, top, found)
-        best = found
-    return best
-
-
-@jit
-def _pack(value, index):
-    """A number and its place as one integer: greater for a greater number, then for a smaller place."""
-    bits = value.to(tl.int32, bitcast=True)
-    ordered = tl.where(bits >= 0, bits, bits ^ 0x7FFFFFFF)
-    return (ordered.to(tl.int64) << 32) | (0x7FFFFFFF - index).to(tl.int64)
-
-
-@jit
-def _unpack(key):
-    ordered = (key >> 32).to(tl.int32)
-    bits = tl.where(ordered >= 0, ordered, ordered ^ 0x7FFFFFFF)
-    return bits.to(tl.float32, bitcast=True), 0x7FFFFFFF - (key & 0x7FFFFFFF).to(tl.int32)
-
-
-@jit
-def _finish(pool, ends, rank, end, K: tl.constexpr, KP: tl.constexpr, CP: tl.constexpr):
-    """Those of the first k candidates that rank above -inf take the places of the worst finished."""
-    row, candidate = tl.arange(0, KP), tl.arange(0, CP)
-    for i in range(K):
-        new = tl.sum(tl.where(candidate == i, rank, 0.0))
-        where = tl.sum(tl.where(candidate == i, end, 0))
-        worst = tl.min(pool)
-        place = tl.min(tl.where(pool == worst, row, KP))
-        takes = tl.where(row == place, new, float("-inf")) > worst
-        pool = tl.where(takes, new, pool)
-        ends = tl.where(takes, where, ends)
-    return pool, ends
-
-
-@jit
-def _place(slot, what, ROWS: tl.constexpr):
-    """what[i] at place slot[i], [ROWS]; 0 where nothing goes."""
-    row = tl.arange(0, ROWS)
-    return tl.sum(tl.where(slot[:, None] == row[None, :], what[:, None], 0), 0)

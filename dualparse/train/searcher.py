@@ -27,8 +27,8 @@ GRID = 8  # source lengths are rounded up to this, so that few shapes have to be
 class _Captured:
     """The graphs for one shape, and the tensors they read and write.
 
-    sources [2, B, S]: what is read, and what it is when copied; `sent` the same on the host, `packed` and `received` the
-    result of a fused search here and there; `beam` and `steps` belong to a search by steps.
+    sources [2, B, S]: what is read, and what it is when copied; `sent` the same on the host. `packed` and `received`:
+    the result of a fused search, here and there. `beam` and `steps` belong to a search by steps.
     """
 
     sources: Tensor

@@ -76,7 +76,8 @@ def packed(tmp_path_factory) -> dict[str, np.ndarray]:
     if find_spec("triton") is None:
         pytest.skip("triton is not installed")
     path = tmp_path_factory.mktemp("fused") / "packed"
-    subprocess.run([sys.executable, __file__, str(path)], check=True, env={**os.environ, "TRITON_INTERPRET": "1"})
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, __file__, str(path)], check=True, env=environment)
     return pickle.loads(path.read_bytes())
 
 
