@@ -109,8 +109,12 @@ def form_tokens(form: str, vocab: Vocab) -> list[str]:
 
 
 def words(question: str) -> list[str]:
-    """The words of a question as the models read them."""
-    found = question.lower().split()
+    """The words of a question as the models read them: lower case, without punctuation around words.
+
+    >>> words("Which huts serve food, please?")
+    ['which', 'huts', 'serve', 'food', 'please']
+    """
+    found = [word for part in question.lower().split() if (word := part.strip("?!.,;:\"()"))]
     if not found:
         raise InputError("the question is empty")
     if len(found) > MAX_WORDS:

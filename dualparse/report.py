@@ -102,8 +102,9 @@ def overnight_table(scores: Mapping[tuple[str, str], Scores], paper: Mapping[str
         whole = all(cell.values for cell in ours)
         average = f"{statistics.mean(cell.median for cell in ours):.1f}" if whole else MISSING
         medians = [f"{cell.median:.1f}" if cell.values else MISSING for cell in ours]
-        rows.append([name, f"{numbers[len(domains)]:.1f}", average, *medians])
-    return _markdown(["method", "paper avg", "dualparse avg", *domains], rows)
+        seeds = str(min(len(cell.values) for cell in ours)) if whole else MISSING
+        rows.append([name, f"{numbers[len(domains)]:.1f}", average, seeds, *medians])
+    return _markdown(["method", "paper avg", "dualparse avg", "seeds", *domains], rows)
 
 
 def tables(results: list[dict[str, Any]]) -> str:

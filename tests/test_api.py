@@ -100,7 +100,7 @@ def test_a_question_of_ten_thousand_words_is_an_input_error(parser):
 
 
 def test_words():
-    assert words("Which huts?") == ["which", "huts?"]
+    assert words("Which huts, exactly ?") == ["which", "huts", "exactly"]
 
 
 def test_forms_are_read_as_their_training_files_write_them():
