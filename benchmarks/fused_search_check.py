@@ -33,7 +33,7 @@ from dualparse.models.agent import Agent
 from dualparse.models.fused_search import FAST, PRECISE, Tuning, launch, unpack
 from dualparse.models.seq2seq import Memory, Seq2Seq
 from dualparse.search import Found, Options, beam, trace
-from dualparse.train.searcher import Searcher, find_together
+from dualparse.train.searcher import Searcher, _Steps, find_together
 
 BEAMS, STEPS = 5, 40
 SOURCE_WORDS = 300
@@ -146,7 +146,7 @@ def compare(size: Size, name: str, model: Seq2Seq, memory: Memory, expected: Fou
     tuning = TUNINGS[name]
     start = time.perf_counter()
     packed = launch(model, memory, beams=BEAMS, max_length=STEPS, tuning=tuning)
-    found = trace(*unpack(packed.cpu().numpy(), BEAMS), 1.0)
+    found = trace(*unpack(packed.cpu().numpy(), BEAMS), length_power=1.0)
     first = time.perf_counter() - start
     again = launch(model, memory, beams=BEAMS, max_length=STEPS, tuning=tuning)
     fused_ms = time_launch(model, memory, tuning, STEPS)
@@ -161,7 +161,7 @@ def compare(size: Size, name: str, model: Seq2Seq, memory: Memory, expected: Fou
             "variant": name,
             **agreement(expected, found),
             # Compared as bits, except where a search ended early and nothing was written.
-            "repeatable": found_equal(found, trace(*unpack(again.cpu().numpy(), BEAMS), 1.0)),
+            "repeatable": found_equal(found, trace(*unpack(again.cpu().numpy(), BEAMS), length_power=1.0)),
             "beam_ms": round(beam_ms, 3),
             "fused_ms": round(fused_ms, 3),
             "us/step": round((long - short) / 40 * 1e3, 2),
@@ -208,11 +208,12 @@ def model_and_memory(size: Size) -> tuple[Seq2Seq, Memory]:
 def sharp_model(vocabulary: int, *, copy: bool = True) -> Seq2Seq:
     model = Seq2Seq(SOURCE_WORDS, vocabulary, copy=copy).eval()
     model.initialize(generator=torch.Generator().manual_seed(1))
-    for weight in (model.generate.weight, model.attention_score.weight, model.decoder.weight_hh_l0):
+    for weight in (model.generate.weight, model.attention_score.weight):
         weight *= 3.0
-    model.generate.bias[EOS] += 4.0
+    model.decoder.weight_hh_l0 *= 1.5
+    model.generate.bias[EOS] += 2.0
     if model.gate is not None:
-        model.gate.bias += 2.0
+        model.gate.bias += 1.0
     return model.cuda()
 
 
@@ -303,7 +304,7 @@ def compare_searchers() -> dict:
         agent = Agent("q2lf", sharp_model(vocabulary), vocab, vocab, Lexicon())
         searches.append((Searcher(agent, Options(BEAMS, STEPS, 1.0)), random_rows(vocabulary, length, 16)))
     found = find_together(searches)
-    figures: dict = {"fused": [searcher.fused for searcher, _ in searches]}
+    figures: dict = {"kinds": [searcher.kind.__name__ for searcher, _ in searches]}
     for i, (searcher, rows) in enumerate(searches):
         arrays = collate(rows, target_vocab_size=searcher.agent.model.target_size)
         with torch.no_grad():
@@ -311,7 +312,7 @@ def compare_searchers() -> dict:
         figures[f"agent_{i}"] = agreement(beam(searcher.agent.model, memory, beams=BEAMS, max_length=STEPS), found[i])
     figures["fused_wall_ms"] = round(wall_ms(searches), 3)
     for searcher, _ in searches:
-        searcher.fused = False
+        searcher.kind = _Steps
         searcher._graphs.clear()
     figures["steps_wall_ms"] = round(wall_ms(searches), 3)
     return figures

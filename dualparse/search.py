@@ -71,7 +71,8 @@ def search(model: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | Non
             length_power=options.length_power,
             tuning=fused_search.PRECISE,
         )
-        return trace(*fused_search.unpack(packed.cpu().numpy(), options.beams), options.length_power)
+        parts = fused_search.unpack(packed.cpu().numpy(), options.beams)
+        return trace(*parts, length_power=options.length_power)
     return beam(
         model,
         memory,
@@ -236,10 +237,11 @@ def _allowed(log_probs: Tensor, mask: Mask | None, prefix: Tensor | None) -> Ten
 def _collect(beam: _Beam, steps: int, length_power: float) -> Found:
     """What a search has found, on the host."""
     history = beam.history[:steps].cpu().numpy()
-    return trace(history, *(tensor.cpu().numpy() for tensor in (beam.ended, beam.ends, beam.live)), length_power)
+    ended, ends, live = (tensor.cpu().numpy() for tensor in (beam.ended, beam.ends, beam.live))
+    return trace(history, ended, ends, live, length_power=length_power)
 
 
-def trace(history: np.ndarray, ended: np.ndarray, ends: np.ndarray, live: np.ndarray, length_power: float) -> Found:
+def trace(history: np.ndarray, ended: np.ndarray, ends: np.ndarray, live: np.ndarray, *, length_power: float) -> Found:
     """Follow the parents back from every end; places that did not end by the limit are filled with what was live.
 
     The arrays are those of `_Beam`; of a source all of whose places ended, the history after that is not read.

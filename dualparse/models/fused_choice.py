@@ -64,7 +64,7 @@ def finish(
     best, pool, ends, topped, done, t, length_power,
     K: tl.constexpr, KP: tl.constexpr, CP: tl.constexpr, LINE: tl.constexpr, EOS: tl.constexpr,
 ):  # fmt: skip
-    """What ends among the k best joins the pool; `done` as soon as that is full and one of it was the best of its step."""
+    """What ends among the k best joins the pool; `done` when that is full and one of it was the best of its step."""
     candidate = tl.arange(0, CP)
     value, index = _unpack(best)
     joins = (index % LINE == EOS) & (candidate < K)

@@ -8,7 +8,6 @@ beside each other on streams of their own: either is far too small to fill the c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -17,38 +16,98 @@ from dualparse.data.batch import Row, collate
 from dualparse.data.vocab import BOS, PAD
 from dualparse.models import fused_search
 from dualparse.models.agent import Agent
-from dualparse.models.seq2seq import Memory
+from dualparse.models.seq2seq import Memory, Seq2Seq
 from dualparse.search import LOOK_EVERY, Found, Options, _advance, _banned, _Beam, _collect, search, trace
 
 GRID = 8  # source lengths are rounded up to this, so that few shapes have to be captured
 
 
-@dataclass
-class _Captured:
-    """The graphs for one shape, and the tensors they read and write.
+class _Fused:
+    """A whole search of one shape as a graph; its result comes to the host in one copy."""
 
-    sources [2, B, S]: what is read, and what it is when copied; `sent` the same on the host. `packed` and `received`:
-    the result of a fused search, here and there. `beam` and `steps` belong to a search by steps.
-    """
+    def __init__(self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream):
+        self.model, self.options, self.sources, self.stream = model, options, sources, stream
+        with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
+            self._launch()
+        stream.synchronize()
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph, stream=stream):
+            self.packed = self._launch()
+        self.received = torch.empty(self.packed.shape, dtype=self.packed.dtype, pin_memory=True)
 
-    sources: Tensor
-    sent: Tensor
-    start: torch.cuda.CUDAGraph
-    packed: Tensor | None = None
-    received: Tensor | None = None
-    beam: _Beam | None = None
-    steps: torch.cuda.CUDAGraph | None = None
+    def _launch(self) -> Tensor:
+        memory, options = self.model.encode(*self.sources), self.options
+        return fused_search.launch(
+            self.model,
+            memory,
+            beams=options.beams,
+            max_length=options.max_length,
+            length_power=options.length_power,
+        )
+
+    def start(self) -> None:
+        self.graph.replay()
+        self.received.copy_(self.packed, non_blocking=True)
+
+    def proceed(self) -> bool:
+        return True
+
+    def collect(self) -> Found:
+        self.stream.synchronize()
+        parts = fused_search.unpack(self.received.numpy(), self.options.beams)
+        return trace(*parts, length_power=self.options.length_power)
+
+
+class _Steps:
+    """The start of a search of one shape as a graph, and a run of steps as another."""
+
+    def __init__(self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream):
+        self.model, self.options, self.sources = model, options, sources
+        with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
+            self._advance(*self._start())
+        stream.synchronize()
+        self.first, self.steps = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.first, stream=stream):
+            started = self._start()
+        with torch.cuda.graph(self.steps, stream=stream, pool=self.first.pool()):
+            for _ in range(LOOK_EVERY):
+                self._advance(*started)
+        self.beam = started[1]
+
+    def _start(self) -> tuple[Memory, _Beam, Tensor, Tensor]:
+        memory, beams = self.model.encode(*self.sources), self.options.beams
+        state = self.model.begin(memory, beams)
+        beam = _Beam.start(state, len(memory.mask), beams, _steps(self.options))
+        return memory, beam, state.input_gates, _banned(self.model, memory)
+
+    def _advance(self, memory: Memory, beam: _Beam, input_gates: Tensor, banned: Tensor) -> None:
+        _advance(self.model, memory, beam, input_gates, banned, self.options.length_power)
+
+    def start(self) -> None:
+        self.first.replay()
+        self.done = 0
+
+    def proceed(self) -> bool:
+        if self.done >= _steps(self.options) or (self.done and bool(self.beam.done().all())):
+            return True
+        self.steps.replay()
+        self.done += LOOK_EVERY
+        return False
+
+    def collect(self) -> Found:
+        return _collect(self.beam, self.done, self.options.length_power)
 
 
 class Searcher:
-    """Searches for one agent; `begin`, `launch` until `finished`, `collect`."""
+    """Searches for one agent; on a GPU `begin`, `proceed` until it says True, `collect`."""
 
     def __init__(self, agent: Agent, options: Options):
         self.agent, self.options = agent, options
         self.capture = agent.device.type == "cuda"
-        self.fused = fused_search.available(agent.device, options.beams)
-        self.stream = torch.cuda.Stream() if self.capture else None
-        self._graphs: dict[tuple[int, int], _Captured] = {}
+        self.kind = _Fused if fused_search.available(agent.device, options.beams) else _Steps
+        self._graphs: dict[tuple[int, int], tuple[Tensor, _Fused | _Steps]] = {}
+        if self.capture:
+            self.stream = torch.cuda.Stream()
 
     def find(self, rows: list[Row]) -> Found:
         """One search by itself, without graphs."""
@@ -68,101 +127,39 @@ class Searcher:
         key = (len(rows), -(-width // GRID) * GRID)
         if key not in self._graphs:
             self._graphs[key] = self._record(*key)
-        self._now = captured = self._graphs[key]
-        self._done = 0
-        # What was sent last has arrived: its search was waited for.
-        captured.sent.fill_(PAD)
+        sent, self._now = self._graphs[key]
+        # What was sent before has arrived: its result was waited for.
+        sent.fill_(PAD)
         for place, array in enumerate((arrays.source, arrays.copy)):
-            captured.sent[place, :, :width] = torch.from_numpy(array)
+            sent[place, :, :width] = torch.from_numpy(array)
         self.stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.stream):
-            captured.sources.copy_(captured.sent, non_blocking=True)
-            captured.start.replay()
-            if self.fused:
-                captured.received.copy_(captured.packed, non_blocking=True)
+            self._now.sources.copy_(sent, non_blocking=True)
+            self._now.start()
 
-    def launch(self) -> None:
-        """The next few steps; a fused search has launched them all."""
-        if not self.fused:
-            with torch.cuda.stream(self.stream):
-                self._now.steps.replay()
-            self._done += LOOK_EVERY
-
-    def finished(self) -> bool:
-        """Whether the search is over; waits for the steps launched."""
-        if self.fused or self._done >= _steps(self.options):
-            return True
+    def proceed(self) -> bool:
+        """Whether the search is over; if it is not, launch the next few steps."""
         with torch.cuda.stream(self.stream):
-            return bool(self._now.beam.done().all())
+            return self._now.proceed()
 
     def collect(self) -> Found:
         """The result; waits for it."""
-        options = self.options
-        if self.fused:
-            self.stream.synchronize()
-            received = self._now.received.numpy()
-            return trace(*fused_search.unpack(received, options.beams), options.length_power)
         with torch.cuda.stream(self.stream):
-            found = _collect(self._now.beam, self._done, options.length_power)
+            found = self._now.collect()
         torch.cuda.current_stream().wait_stream(self.stream)
         return found
 
     @torch.no_grad()
-    def _record(self, batch: int, length: int) -> _Captured:
-        """Capture a search, or the start of a search and a run of steps."""
+    def _record(self, batch: int, length: int) -> tuple[Tensor, _Fused | _Steps]:
+        """Capture searches of a shape; their sources [2, B, S] (as read, as copied) come from the pinned tensor."""
         model = self.agent.model
         training = model.training
         model.eval()
         sources = torch.full((2, batch, length), BOS, device=self.agent.device)
-        sent = torch.empty(sources.shape, dtype=sources.dtype, pin_memory=True)
-        captured = _Captured(sources, sent, torch.cuda.CUDAGraph())
         self.stream.wait_stream(torch.cuda.current_stream())
-        record = self._record_fused if self.fused else self._record_steps
-        record(captured)
+        captured = self.kind(model, self.options, sources, self.stream)
         model.train(training)
-        return captured
-
-    def _record_fused(self, captured: _Captured) -> None:
-        with torch.cuda.stream(self.stream):  # once before, so that libraries set themselves up
-            self._launch_fused(captured.sources)
-        self.stream.synchronize()
-        with torch.cuda.graph(captured.start, stream=self.stream):
-            packed = self._launch_fused(captured.sources)
-        captured.packed = packed
-        captured.received = torch.empty(packed.shape, dtype=packed.dtype, pin_memory=True)
-
-    def _launch_fused(self, sources: Tensor) -> Tensor:
-        options = self.options
-        return fused_search.launch(
-            self.agent.model,
-            self.agent.model.encode(*sources),
-            beams=options.beams,
-            max_length=options.max_length,
-            length_power=options.length_power,
-        )
-
-    def _record_steps(self, captured: _Captured) -> None:
-        model, options = self.agent.model, self.options
-
-        def start() -> tuple[Memory, Tensor, _Beam, Tensor]:
-            memory = model.encode(*captured.sources)
-            state = model.begin(memory, options.beams)
-            beam = _Beam.start(state, len(memory.mask), options.beams, _steps(options))
-            return memory, state.input_gates, beam, _banned(model, memory)
-
-        def advance(memory: Memory, input_gates: Tensor, beam: _Beam, banned: Tensor) -> None:
-            _advance(model, memory, beam, input_gates, banned, options.length_power)
-
-        with torch.cuda.stream(self.stream):  # once before, so that libraries set themselves up
-            advance(*start())
-        self.stream.synchronize()
-        with torch.cuda.graph(captured.start, stream=self.stream):
-            started = start()
-        captured.beam = started[2]
-        captured.steps = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(captured.steps, stream=self.stream, pool=captured.start.pool()):
-            for _ in range(LOOK_EVERY):
-                advance(*started)
+        return torch.empty(sources.shape, dtype=sources.dtype, pin_memory=True), captured
 
 
 def _steps(options: Options) -> int:
@@ -178,7 +175,5 @@ def find_together(searches: Sequence[tuple[Searcher, list[Row]]]) -> list[Found]
         searcher.begin(rows)
     waiting = [searcher for searcher, _ in searches]
     while waiting:
-        for searcher in waiting:
-            searcher.launch()
-        waiting = [searcher for searcher in waiting if not searcher.finished()]
+        waiting = [searcher for searcher in waiting if not searcher.proceed()]
     return [searcher.collect() for searcher, _ in searches]
