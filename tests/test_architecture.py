@@ -31,11 +31,12 @@ RANKS = {
     "train": 8,
     "sweep": 9,
     "report": 9,
+    "plots": 9,
     "api": 10,
     "serve": 11,
     "cli": 12,
 }
-WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["models"]} | {"report"}
+WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["models"]} | {"report", "plots"}
 
 
 def modules() -> list[Path]:

@@ -31,6 +31,15 @@ def text_lines(file: str) -> Iterator[str | None]:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
 
 
+def argument(text: str) -> str:
+    """A text of the command line; bytes of another encoding arrive there as lone surrogates."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("the text on the command line is not UTF-8") from None
+    return text
+
+
 def _skip_line(stream: BinaryIO) -> None:
     while (more := stream.readline(MAX_LINE)) and not more.endswith(b"\n"):
         pass

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dualparse.cli.answers import answer
-from dualparse.cli.lines import text_lines
+from dualparse.cli.lines import argument, text_lines
 from dualparse.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,16 +83,12 @@ def verbalize(
             print(wording.query, flush=True)
 
 
-def _inputs(argument: str | None) -> Iterator[str]:
+def _inputs(text: str | None) -> Iterator[str]:
     """The argument, or the lines of standard input."""
-    if argument is None:
-        for line in text_lines("-"):
-            if line is None:
-                raise InputError("a line of standard input is too long for a question or a form")
-            yield line
+    if text is not None:
+        yield argument(text)
         return
-    try:
-        argument.encode("utf-8")  # bytes of another encoding arrive as lone surrogates
-    except UnicodeEncodeError:
-        raise InputError("the text on the command line is not UTF-8") from None
-    yield argument
+    for line in text_lines("-"):
+        if line is None:
+            raise InputError("a line of standard input is too long for a question or a form")
+        yield line

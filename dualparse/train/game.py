@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from dualparse.data.batch import Batch, Row
+from dualparse.data.batch import Batch, Row, sides
 from dualparse.data.examples import Example
 from dualparse.data.vocab import PAD
 from dualparse.domains.domain import Domain
@@ -38,6 +38,7 @@ from dualparse.train.step import Adam, Stepper
 from dualparse.train.supervised import form_scores
 
 MOST_LOSS = 50.0  # a loss per token beyond which its exponential is of no interest
+ROOM = 8  # a hypothesis may be this much longer than the longest labeled target; beyond that it is surely astray
 QUERY_GRID, FORM_GRID = 8, 16  # on a GPU lengths are rounded up to these, so that few shapes have to be captured
 
 
@@ -113,7 +114,7 @@ class Game:
             Loop(0, options.query_loop, options.from_query, players.lf_lm),
             Loop(1, options.form_loop, options.from_form, players.query_lm),
         )
-        self.searchers = [Searcher(agent, options.search) for agent in agents]
+        self.searchers = [Searcher(agent, _within(options.search, agent, sets.labeled)) for agent in agents]
         rng = random.Random(f"{options.seed}/game/phrases")
         self.labeled = [agent.encode(sets.labeled, rng).rows for agent in agents]
         for judge in (players.query_lm, players.lf_lm):
@@ -238,6 +239,12 @@ def _above(upper: Tensor, lower: Tensor) -> Tensor:
 
 def _part(batch: Batch, start: int, end: int) -> Batch:
     return batch.map(lambda tensor: tensor[start:end])
+
+
+def _within(options: Options, agent: Agent, labeled: Sequence[Example]) -> Options:
+    """One stray hypothesis of full length would pad the whole batch."""
+    longest = max(len(sides(example, agent.direction)[1] or ()) for example in labeled)
+    return replace(options, max_length=min(options.max_length, longest + ROOM))
 
 
 def _up(length: int, grid: int) -> int:

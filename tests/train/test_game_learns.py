@@ -1,8 +1,8 @@
 """The point of it all: queries and forms without labels, played with, teach what the labeled pairs do not.
 
-A small domain: two kinds of question, four things, three relations, eight places. Sixteen labeled pairs show every word,
-but a third of the combinations of question, thing and relation in none of them, and no combination with more than one
-place. Words have to be learned: nothing is copied.
+A small domain: two kinds of question, four things, three relations, eight places. Sixteen labeled pairs show every
+word, but a third of the combinations of question, thing and relation in none of them, and no combination with more than
+one place. Words have to be learned: nothing is copied.
 """
 
 from __future__ import annotations
