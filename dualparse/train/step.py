@@ -106,6 +106,8 @@ class Stepper:
             self.loss(key, *static)[0].backward()
             self.optimizer.zero_grad(set_to_none=True)
         torch.cuda.current_stream().wait_stream(stream)
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()  # what the trial run used is of no use to the graph's own pool
         torch.cuda.set_rng_state(generator_state, self.device)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
