@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Before torch is loaded, here or in a process of a test: on matrices this small, threads cost more than they bring.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A slow machine is no failure.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

@@ -187,10 +187,6 @@ class _Check:
 
     def form(self, file: str, number: int, lf: Tokens, domain: Domain) -> bool:
         """Whether a form runs, as far as can be told."""
-        glued = next((token for token in lf if len(token) > 1 and ("(" in token or ")" in token)), None)
-        if glued is not None:
-            self.wrong(file, number, f"parentheses need spaces around them: {glued!r}")
-            return False
         verdict = domain.check(" ".join(lf))
         if self.world_whole and not verdict.ok:
             self.wrong(file, number, f"the form does not run: {verdict.reason}")
