@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test lint bench clean
+.PHONY: help setup demo test browser lint bench paper report clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -24,7 +24,12 @@ demo: $(READY)  ## train on the embedded domain and ask it questions
 
 test: $(READY)  ## style check and all tests
 	@$(BIN)/ruff check --quiet dualparse tests benchmarks
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 -rs
+
+browser:  ## Chromium for the tests of the web page (Debian, Ubuntu)
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then echo "a Chromium is there already"; \
+	elif command -v apt-get >/dev/null; then $(if $(filter 0,$(shell id -u)),,sudo) apt-get install --yes chromium; \
+	else echo "install Chromium or Chrome with your system's packages, or set DUALPARSE_BROWSER to its program"; exit 1; fi
 
 lint: $(READY)  ## style, formatting and types
 	$(BIN)/ruff check dualparse tests benchmarks
@@ -33,6 +38,14 @@ lint: $(READY)  ## style, formatting and types
 
 bench: $(READY)  ## benchmarks against a peer, with ratios
 	@$(BIN)/python -m benchmarks.run
+
+paper: $(READY)  ## the paper again: data, every table and figure, the report (JOBS=4: four at a time)
+	@$(BIN)/dualparse data get atis overnight glove
+	@$(BIN)/dualparse sweep grids/table*.toml grids/figure*.toml --jobs $(or $(JOBS),1)
+	@$(MAKE) --no-print-directory report
+
+report: $(READY)  ## tables and figures from results/, into docs/report and the README
+	@$(BIN)/dualparse report results --out docs/report --into README.md
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache .mypy_cache *.egg-info

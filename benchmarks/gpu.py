@@ -22,7 +22,7 @@ from dualparse.data.examples import load_examples
 from dualparse.models.agent import Agent
 from dualparse.runs import new_agent
 from dualparse.search import Options, find
-from dualparse.sweep import current_commit
+from dualparse.sweep.jobs import current_commit
 from dualparse.train.loop import Record, Schedule, fit
 from dualparse.train.material import load_material
 from dualparse.train.run import choose_device

@@ -1,6 +1,6 @@
 """JoeyNMT as a peer: an environment of its own, its configuration for a model of our sizes, and the process to talk to.
 
-In: the examples of a domain. Out: a `Peer` that trains and decodes on command, in a process of its own.
+In: the examples of a domain. Out: a `Worker` that trains and decodes on command, in a process of its own.
 """
 
 from __future__ import annotations
@@ -8,45 +8,43 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from benchmarks.worker import Worker, started
 from dualparse.data.examples import Example
 from dualparse.files import write_text
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "joeynmt.txt"
-ENVIRONMENT = HERE.parent / ".cache" / "peer-venv"
-NAME = "JoeyNMT 2.3.0"
+CONSTRAINTS = HERE.parent / "constraints.txt"
+ENVIRONMENT = HERE.parent / ".cache" / "joeynmt"
+VERSION = "2.3.0"
+NAME = f"JoeyNMT {VERSION}"
 
 
 def environment(folder: Path = ENVIRONMENT) -> Path:
-    """The interpreter of a virtual environment with JoeyNMT, made if it is not there (a few small packages).
-
-    It sees this environment's packages behind its own, so both sides run the very same torch and none is fetched.
-    """
+    """The interpreter of a virtual environment with JoeyNMT, made if it is not there (a few minutes, once)."""
     python, ready = folder / "bin" / "python", folder / "ready.txt"
-    borrowed = sysconfig.get_path("purelib")
-    wanted = REQUIREMENTS.read_text(encoding="utf-8") + f"# beside {borrowed}\n"
+    pins = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
+    torch = next(line for line in pins if line.startswith("torch=="))
+    wanted = f"{sys.version}\n{torch}\n{REQUIREMENTS.read_text(encoding='utf-8')}"
     if ready.is_file() and ready.read_text(encoding="utf-8") == wanted:
         return python
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-    own = subprocess.run(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r", str(REQUIREMENTS)]
-    done = subprocess.run([python, *install], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{NAME} could not be installed:\n{done.stderr}")
-    write_text(Path(own.stdout.strip()) / "borrowed.pth", borrowed + "\n")
+    _install(python, "--constraint", str(CONSTRAINTS), "--requirement", str(REQUIREMENTS))
+    _install(python, "--no-deps", f"joeynmt=={VERSION}")
     write_text(ready, wanted)
     return python
+
+
+def _install(python: Path, *what: str) -> None:
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{NAME} could not be installed:\n{done.stderr[-2000:]}")
 
 
 def configuration(folder: Path, *, batch_size: int, decode_batch: int, beams: int, max_length: int) -> dict[str, Any]:
@@ -59,7 +57,7 @@ def configuration(folder: Path, *, batch_size: int, decode_batch: int, beams: in
     start = {"initializer": "uniform", "init_weight": 0.2, "bias_initializer": "uniform", "bias_init_weight": 0.2}
     return {
         "name": "peer",
-        "joeynmt_version": "2.3.0",
+        "joeynmt_version": VERSION,
         "model_dir": str(folder / "model"),
         "use_cuda": False,
         "random_seed": 1,
@@ -116,46 +114,6 @@ def write_inputs(folder: Path, splits: Mapping[str, Sequence[Example]], settings
     return path
 
 
-class Peer:
-    """The running process."""
-
-    def __init__(self, process: subprocess.Popen[str], answers: IO[str], commands: IO[str]):
-        self.process, self._answers, self._commands = process, answers, commands
-        self.about = self._answer()
-
-    def train(self, updates: int) -> dict[str, float]:
-        return self._ask({"do": "train", "updates": updates})
-
-    def decode(self) -> dict[str, float]:
-        return self._ask({"do": "decode"})
-
-    def _ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        self._commands.write(json.dumps(command) + "\n")
-        self._commands.flush()
-        return self._answer()
-
-    def _answer(self) -> dict[str, Any]:
-        line = self._answers.readline()
-        if not line:
-            raise RuntimeError(f"the peer's process ended with status {self.process.wait()}: see its log")
-        return json.loads(line)
-
-
-@contextmanager
-def started(python: Path, config: Path, *, threads: int) -> Iterator[Peer]:
+def start(python: Path, config: Path, *, threads: int) -> AbstractContextManager[Worker]:
     """A peer at work; its process ends with the block."""
-    command = [python, HERE / "joeynmt_worker.py", config, str(threads)]
-    log = config.with_suffix(".log")
-    with (
-        log.open("w", encoding="utf-8") as errors,
-        subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8"
-        ) as process,
-    ):
-        assert process.stdin is not None and process.stdout is not None
-        try:
-            yield Peer(process, process.stdout, process.stdin)
-        except RuntimeError as error:
-            raise RuntimeError(f"{error}\n{log.read_text(encoding='utf-8')[-2000:]}") from error
-        finally:
-            process.stdin.close()
+    return started([python, HERE / "joeynmt_worker.py", config, str(threads)], config.with_suffix(".log"))

@@ -12,6 +12,7 @@ import torch
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.benchmarks import data_dir
 from dualparse.data.examples import Example, load_examples
+from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import new_agent
 from dualparse.search import Options, find
 from dualparse.train.material import load_material
@@ -28,6 +29,7 @@ class Ours:
     """A q2lf agent with copying (`AttPtr`), its training and its test queries."""
 
     def __init__(self, domain: str, *, batch_size: int, search: Options):
+        keep_freed_memory()  # as training does
         recipe: Recipe = make_recipe({"domain": domain})
         self.material = load_material(recipe)
         self.search = search

@@ -1,3 +1,28 @@
-"""dualparse: questions into logical forms that run, from little labelled data."""
+"""dualparse: questions into logical forms that run, from little labelled data.
+
+>>> import dualparse                                     # quick: torch is loaded when a run is
+>>> parser = dualparse.load("runs/trails")               # doctest: +SKIP
+>>> parser.parse("which huts have showers")[0].answer    # doctest: +SKIP
+'(list (name hut.marmot_hut) (name hut.gentian_hut))'
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dualparse.api import Parser
 
 __version__ = "0.1.0"
+__all__ = ["load"]
+
+
+def load(folder: str | Path, *, device: str = "cpu") -> Parser:
+    """Open the folder of a trained run: see `dualparse.api.Parser` for what it can be asked.
+
+    `device` is "cpu", "cuda" or "auto".
+    """
+    from dualparse.api import load
+
+    return load(folder, device=device)

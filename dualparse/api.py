@@ -3,43 +3,64 @@
 >>> parser = load("runs/trails")                                     # doctest: +SKIP
 >>> parser.parse("which huts have showers", k=3)[0].answer           # doctest: +SKIP
 '(list (name hut.marmot_hut) (name hut.gentian_hut))'
+
+All results are frozen dataclasses of plain values: `dataclasses.asdict` makes JSON of them.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
+from threading import Lock
 
 import torch
 
+from dualparse.data.batch import Direction
 from dualparse.data.catalog import open_domain
-from dualparse.data.vocab import Vocab
+from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.evaluate import denotation
+from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.sexpr import tokenize
 from dualparse.lf.verdict import Verdict
-from dualparse.models.agent import Agent
+from dualparse.models.agent import Agent, Seen, look_all
+from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import Run, search_options
-from dualparse.search import Options, find
+from dualparse.search import Hypothesis, find
+from dualparse.text import Reader, Reading
+from dualparse.train.run import choose_device
 
-MAX_WORDS = 200  # no question is longer; a text that is would only burn time
+MAX_TOKENS = 500  # of a form to be explained: attention takes memory for every token and word
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Token number `token` of a form was copied from the question: from the words with these numbers."""
+
+    token: int
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Parse:
-    """One reading of a question. `answer` is None where the domain cannot execute, or the form does not run."""
+    """One reading of a question. `answer` is None where the domain cannot execute, or the form does not run.
+
+    `copies` number the tokens of `form` and the words of `Parser.read(question)`; `notes` say what was guessed about
+    the text of the question.
+    """
 
     form: str
     score: float
     verdict: Verdict
     answer: str | None
+    copies: tuple[Copy, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Wording:
     """One way to say a form."""
 
@@ -47,56 +68,165 @@ class Wording:
     score: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a model came from a question to a form.
+
+    words       the question as the model read it
+    tokens      the form
+    attention   one row a token, one weight a word; a row adds up to 1
+    gate        for each token the probability that the model copied rather than generated; 0 without copying
+    copies      tokens that came by copying, and from where
+    notes       what was guessed about the text of the question
+    said        what was typed in the place of each word
+    """
+
+    words: tuple[str, ...]
+    tokens: tuple[str, ...]
+    attention: tuple[tuple[float, ...], ...]
+    gate: tuple[float, ...]
+    copies: tuple[Copy, ...]
+    notes: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+
 class Parser:
-    """A trained run, ready to use."""
+    """A trained run, ready to use, from any number of threads at once.
 
-    run: Run
-    domain: Domain
-    device: torch.device
+    The agents are loaded when they are first asked for; after that nothing in a `Parser` changes.
+    """
 
-    @cached_property
+    def __init__(self, run: Run, domain: Domain, device: torch.device):
+        self.run, self.domain, self.device = run, domain, device
+        self.recipe = run.recipe
+        self._agents: dict[Direction, Agent] = {}
+        self._lf_vocab = run.vocab("lf")
+        self._reader = reader(run.vocab("query"), domain)
+        self._loading = Lock()
+
+    def agent(self, direction: Direction) -> Agent:
+        """The trained agent of a direction."""
+        with self._loading:
+            if direction not in self._agents:
+                self._agents[direction] = self.run.agent(direction, self.domain, self.device)
+            return self._agents[direction]
+
+    @property
     def q2lf(self) -> Agent:
-        return self.run.agent("q2lf", self.domain, self.device)
+        return self.agent("q2lf")
 
-    @cached_property
+    @property
     def lf2q(self) -> Agent:
-        return self.run.agent("lf2q", self.domain, self.device)
+        return self.agent("lf2q")
 
-    def _options(self, k: int) -> Options:
-        recipe = self.run.recipe
-        return search_options(recipe, beams=max(k, recipe.search.beams))
+    def read(self, question: str) -> Reading:
+        """The words the model is given for a question; `InputError` for a text without words or with too many."""
+        return self._reader.read(question)
 
-    def parse(self, question: str, *, k: int = 5) -> list[Parse]:
-        """The k best readings, valid ones first."""
-        return self.parse_all([question], k=k)[0]
-
-    def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
-        """The same for many questions at once."""
-        sources = [words(question) for question in questions]
-        found = find(self.q2lf, sources, self._options(k), rng=random.Random(0))
-        results = []
-        for hypotheses in found:
-            parses = [
-                Parse(h.text, h.score, self.domain.check(h.text), denotation(self.domain, h.text)) for h in hypotheses
-            ]
-            results.append(sorted(parses, key=lambda parse: not parse.verdict.ok)[:k])  # stable: score order is kept
-        return results
-
-    def verbalize(self, form: str, *, k: int = 1) -> list[Wording]:
-        """The k likeliest questions for a form."""
+    def read_form(self, form: str) -> tuple[list[str], dict[str, str]]:
+        """The tokens that lf2q is given for a form, and how the names among them are spoken; `InputError` for what is
+        no form."""
         verdict = self.domain.check(form)
         if not verdict.surface:
             raise InputError(f"not a logical form: {verdict.reason}")
-        tokens = form_tokens(form, self.lf2q.source_vocab)
-        found = find(self.lf2q, [tokens], self._options(k), rng=random.Random(0))
-        return [Wording(h.text, h.score) for h in found[0][:k]]
+        tokens = form_tokens(form, self._lf_vocab)
+        if self.domain.preparation is None:
+            return tokens, {}
+        numbered, names = self.domain.preparation.form(tokens)
+        return numbered, {token: name.partition(":")[0].replace("_", " ") for token, name in names.items()}
+
+    def parse(self, question: str, *, k: int = 5) -> list[Parse]:
+        """The k best readings, valid ones first, each group by score."""
+        return self.parse_all([question], k=k)[0]
+
+    def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
+        """The same for many questions at once, which is much quicker than one by one."""
+        readings = [self.read(question) for question in questions]
+        found = self._search("q2lf", [reading.words for reading in readings], k)
+        kept = [self._judged(hypotheses)[:k] for hypotheses in found]
+        looks = look_all(
+            self.q2lf,
+            [reading.words for reading in readings],
+            [[hypothesis.tokens for hypothesis, _ in judged] for judged in kept],
+        )
+        return [
+            [self._parse(h, verdict, reading, seen) for (h, verdict), seen in zip(judged, row, strict=True)]
+            for reading, judged, row in zip(readings, kept, looks, strict=True)
+        ]
+
+    def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
+        """Hypotheses with their verdicts, valid ones first; sorting is stable, so each group keeps its order."""
+        judged = [(hypothesis, self.domain.check(hypothesis.text)) for hypothesis in hypotheses]
+        return sorted(judged, key=lambda pair: not pair[1].ok)
+
+    def _parse(self, hypothesis: Hypothesis, verdict: Verdict, reading: Reading, seen: Seen) -> Parse:
+        form = " ".join(_renamed(hypothesis.tokens, reading.names))
+        answer = denotation(self.domain, hypothesis.text) if verdict.ok else None
+        return Parse(form, hypothesis.score, verdict, answer, _copies(seen), reading.notes)
+
+    def verbalize(self, form: str, *, k: int = 1) -> list[Wording]:
+        """The k likeliest questions for a form; `InputError` for what is no form."""
+        return self.verbalize_all([form], k=k)[0]
+
+    def verbalize_all(self, forms: Sequence[str], *, k: int = 1) -> list[list[Wording]]:
+        """The same for many forms at once."""
+        read = [self.read_form(form) for form in forms]
+        found = self._search("lf2q", [tokens for tokens, _ in read], k)
+        return [
+            [Wording(" ".join(_renamed(h.tokens, spoken)), h.score) for h in hypotheses[:k]]
+            for hypotheses, (_, spoken) in zip(found, read, strict=True)
+        ]
+
+    def explain(self, question: str, form: str | None = None) -> Explanation:
+        """What the model attended to and copied on its way to a form: its own best one, unless a form is given."""
+        reading = self.read(question)
+        tokens = self._best(reading) if form is None else self._target(form, reading)
+        seen = look_all(self.q2lf, [reading.words], [[tokens]])[0][0]
+        return Explanation(
+            reading.words,
+            _renamed(tokens, reading.names),
+            tuple(tuple(weights) for weights in seen.attention.tolist()),
+            tuple(seen.gate.tolist()),
+            _copies(seen),
+            reading.notes,
+            reading.said,
+        )
+
+    def _best(self, reading: Reading) -> tuple[str, ...]:
+        """What `parse` puts first."""
+        return self._judged(self._search("q2lf", [reading.words], 1)[0])[0][0].tokens
+
+    def _target(self, form: str, reading: Reading) -> tuple[str, ...]:
+        """A form as the model would have to write it; it need not be a good one."""
+        try:
+            tokens = form_tokens(form, self._lf_vocab)
+        except LFSyntaxError as error:
+            raise InputError(f"not a logical form: {error}") from None
+        if not 0 < len(tokens) <= MAX_TOKENS:
+            raise InputError(f"a form of 1 to {MAX_TOKENS} tokens can be explained, this one has {len(tokens)}")
+        return _renamed(tokens, {name: token for token, name in reading.names.items()})
+
+    def _search(self, direction: Direction, sources: Sequence[Sequence[str]], k: int) -> list[list[Hypothesis]]:
+        if k < 1:
+            raise InputError(f"k is {k}; at least 1 is needed")
+        options = search_options(self.recipe, beams=max(k, self.recipe.search.beams))
+        return find(self.agent(direction), sources, options, rng=random.Random(0))
 
 
 def load(folder: str | Path, *, device: str | torch.device = "cpu") -> Parser:
-    """Open a run folder."""
+    """Open a run folder; `device` is "cpu", "cuda" or "auto", or a device of torch."""
     run = Run.open(Path(folder))
-    return Parser(run, open_domain(run.recipe.domain), torch.device(device))
+    chosen = choose_device(device) if isinstance(device, str) else device
+    if chosen.type == "cpu":
+        keep_freed_memory()
+    return Parser(run, open_domain(run.recipe.domain), chosen)
+
+
+def reader(vocab: Vocab, domain: Domain) -> Reader:
+    """What reads questions for a model with this vocabulary."""
+    lexicon = domain.lexicon
+    phrases = [phrase for entity in sorted(lexicon.entities) for phrase in lexicon.phrases(entity)]
+    return Reader(vocab.tokens[len(SPECIAL) :], phrases, domain.preparation)
 
 
 def form_tokens(form: str, vocab: Vocab) -> list[str]:
@@ -108,15 +238,14 @@ def form_tokens(form: str, vocab: Vocab) -> list[str]:
     return tokens
 
 
-def words(question: str) -> list[str]:
-    """The words of a question as the models read them: lower case, without punctuation around words.
+def _renamed(tokens: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(names.get(token, token) for token in tokens)
 
-    >>> words("Which huts serve food, please?")
-    ['which', 'huts', 'serve', 'food', 'please']
-    """
-    found = [word for part in question.lower().split() if (word := part.strip("?!.,;:\"()"))]
-    if not found:
-        raise InputError("the question is empty")
-    if len(found) > MAX_WORDS:
-        raise InputError(f"the question has {len(found)} words; {MAX_WORDS} are the most")
-    return found
+
+def _copies(seen: Seen) -> tuple[Copy, ...]:
+    """Tokens whose probability came by copying for the most part, with every word that stands for them."""
+    return tuple(
+        Copy(place, tuple(i for i, number in enumerate(seen.row.copy) if number == target))
+        for place, (target, share) in enumerate(zip(seen.row.target, seen.copied.tolist(), strict=True))
+        if share > 0.5
+    )

@@ -28,7 +28,18 @@ class Closed(BaseModel):
 class DataSettings(Closed):
     """Which examples are used, and how."""
 
-    labeled: float = Field(1.0, gt=0, le=1, description="share of the training pairs that keep their label")
+    labeled: float = Field(
+        1.0, ge=0, le=1, description="share of the training pairs that keep their label; 0 with data.canonical only"
+    )
+    canonical: int = Field(
+        0, ge=0, description="pairs made from the domain's grammar (canonical utterance, form) to train on as well"
+    )
+    noise: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="share of words left out of what q2lf reads of canonical pairs, and of foreign ones put in",
+    )
     unlabeled: float = Field(1.0, ge=0, le=1, description="share of the other pairs kept, torn into queries and forms")
     queries: bool = Field(
         True, description="use the queries without label (in the game, for pseudo pairs, by query_lm)"
@@ -37,6 +48,12 @@ class DataSettings(Closed):
     synthesized: bool = Field(False, description="use the domain's synthesised forms (its extra file) as well")
     split_seed: int = Field(1, description="seed of the dev and label splits; the same for every stage of a run")
     min_count: int = Field(1, ge=1, description="a query word seen less often in training reads as <unk>")
+
+    @model_validator(mode="after")
+    def _something_is_labeled(self) -> DataSettings:
+        if not self.labeled and not self.canonical:
+            raise ValueError("nothing to train on: labeled is 0, and canonical (pairs from the grammar) is 0 as well")
+        return self
 
 
 class ModelSettings(Closed):
@@ -96,6 +113,7 @@ class GameSettings(TrainSettings):
     baseline: bool = Field(True, description="subtract the mean reward of the k hypotheses of a source")
     per_token: bool = Field(False, description="divide the reconstruction reward by the length of the source")
     noisy_reward: bool = Field(False, description="measure the reconstruction reward with dropout on")
+    noisy_search: bool = Field(False, description="read sources with dropout in the search: more varied hypotheses")
     guidance: float = Field(1.0, ge=0, description="weight of the labeled pairs")
     query_loop: bool = Field(True, description="play the loop that starts from queries")
     form_loop: bool = Field(True, description="play the loop that starts from forms")

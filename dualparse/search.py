@@ -25,6 +25,7 @@ from dualparse.models.agent import Agent
 from dualparse.models.seq2seq import Memory, Seq2Seq, State
 
 LOOK_EVERY = 8  # steps between two looks at whether all is done
+LEAVE_FROM = 0.25  # share of sources that are done from which on they leave the batch
 NOTHING = float("-inf")
 
 Mask = Callable[[Tensor], Tensor]
@@ -137,6 +138,11 @@ class _Beam:
         """Sources for which the search is over, [B, 1]."""
         return self.topped & (self.ended[:, -1:] > NOTHING)
 
+    def rows(self, index: Tensor) -> _Beam:
+        """The search of these sources alone."""
+        parts = (self.live, self.tokens, self.hidden, self.cell, self.history, self.ended, self.ends, self.topped)
+        return _Beam(self.step, *(part.index_select(1 if part is self.history else 0, index) for part in parts))
+
     @classmethod
     def start(cls, state: State, batch: int, beams: int, max_length: int) -> _Beam:
         device = state.hidden.device
@@ -171,14 +177,32 @@ def beam(
     beam = _Beam.start(state, memory.mask.shape[0], beams, max_length)
     banned = _banned(model, memory)
     prefix = torch.empty((*beam.live.shape, 0), dtype=torch.long, device=beam.live.device)
+    sources, parts = np.arange(memory.mask.shape[0]), []
     for steps in range(1, max_length + 1):
         _advance(model, memory, beam, state.input_gates, banned, length_power, mask, prefix)
         if mask is not None:
             parent = (beam.history[steps - 1] % beams).unsqueeze(-1)
             prefix = torch.cat([prefix.gather(1, parent.expand_as(prefix)), beam.tokens.unsqueeze(-1)], -1)
-        if steps % LOOK_EVERY == 0 and bool(beam.done().all()):
+        if steps % LOOK_EVERY:
+            continue
+        done = beam.done()[:, 0].cpu().numpy()
+        if done.all():
             break
-    return _collect(beam, steps, length_power)
+        if mask is None and done.mean() >= LEAVE_FROM:  # a mask may know the sources by their places
+            over, on = (torch.from_numpy(np.flatnonzero(which)).to(memory.mask.device) for which in (done, ~done))
+            parts.append((sources[done], _collect(beam.rows(over), steps, length_power)))
+            sources, memory, beam = sources[~done], memory.rows(on), beam.rows(on)
+    return _joined([*parts, (sources, _collect(beam, steps, length_power))])
+
+
+def _joined(parts: Sequence[tuple[np.ndarray, Found]]) -> Found:
+    """What was found for groups of sources, as one, the sources in their order."""
+    order = np.argsort(np.concatenate([sources for sources, _ in parts]))
+    width = max(found.tokens.shape[-1] for _, found in parts)
+    padding = [((0, 0), (0, 0), (0, width - found.tokens.shape[-1])) for _, found in parts]
+    tokens = [np.pad(found.tokens, pad, constant_values=PAD) for (_, found), pad in zip(parts, padding, strict=True)]
+    others = zip(*((found.length, found.log_prob, found.finished) for _, found in parts), strict=True)
+    return Found(*(np.concatenate(arrays)[order] for arrays in (tokens, *others)))
 
 
 def _advance(

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from dualparse.cli.answers import answer
 from dualparse.cli.progress import follow
 
-RECIPE = {
-    "domain": "trails",
-    "train": {"epochs": 40, "evaluate_from": 20, "evaluate_every": 5, "average": 0.99},
-}
+if TYPE_CHECKING:
+    import torch
+
+    from dualparse.api import Parser
+    from dualparse.config import Recipe
+    from dualparse.runs import Run
+
+PLOT = "curves.png"
 
 
 def register(app: typer.Typer) -> None:
@@ -25,31 +32,58 @@ def demo(
     out: Path = typer.Option(Path("demo"), help="Folder of the demo's run; a finished one is used again."),
     device: str = typer.Option("cpu", help="auto, cpu or cuda."),
 ) -> None:
-    """Train on the embedded domain and answer its example questions, in a few minutes on two cores.
+    """Train on the embedded domain with half of its labels, then by the game with the rest, and answer questions.
+
+    Takes a few minutes on two cores.
 
     Example: dualparse demo
     """
     from dualparse.api import load
-    from dualparse.config import make_recipe
+    from dualparse.config import read_recipe
+    from dualparse.plots import save_plot
     from dualparse.runs import Run
     from dualparse.train.run import choose_device, train
-    from dualparse.train.score import score_run
 
     console = Console(highlight=False)
-    recipe = make_recipe(dict(RECIPE))
+    with as_file(files("dualparse") / "demo.toml") as path:
+        recipe = read_recipe(path)
     chosen = choose_device(device)
     follow(train(recipe, out, resume=True, device=chosen), console)
-    scores = score_run(Run.open(out), split="test", device=chosen)
-    q2lf, lf2q = scores["q2lf"], scores["lf2q"]
+    run = Run.open(out)
+    _compare(run, recipe, chosen, console)
+    save_plot(out, out / PLOT)
+    console.print(f"\nlearning curves and rewards: {out / PLOT}\n")
+    _ask(load(out, device=chosen), console)
+    console.print("\nGo on with")
+    for purpose, command in (
+        ("ask yourself", f'dualparse parse {out} "which huts serve food"'),
+        ("watch a round of the game", f'dualparse game {out} "which huts serve food"'),
+        ("the same as a web page", f"dualparse serve {out}   (then open http://127.0.0.1:8000)"),
+    ):
+        console.print(f"  {purpose:26}{command}", soft_wrap=True)
+
+
+def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -> None:
+    """Both parsers on the test questions."""
+    from dualparse.train.score import score_run
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("trained on", "right answers", "valid forms"):
+        table.add_column(column, justify="left" if column == "trained on" else "right")
+    kinds = {True: "labeled pairs alone", False: "the same, then the game"}
+    for before, name in kinds.items():
+        scores = score_run(run, split="test", before=before, device=device)["q2lf"]
+        low, high = scores["interval_95"]
+        table.add_row(name, f"{scores['accuracy']:.1f} %  ({low:.0f}-{high:.0f})", f"{scores['valid']:.1f} %")
     console.print(
-        f"\ntest: {q2lf['accuracy']:.1f} % of {q2lf['examples']} questions answered correctly "
-        f"({q2lf['metric']} accuracy), "
-        f"{q2lf['valid']:.1f} % of the forms valid; lf2q BLEU {lf2q['bleu']:.1f}\n"
+        f"\n{scores['examples']} test questions in words never seen. {recipe.data.labeled:.0%} of the training pairs "
+        "have labels; the game also plays with the queries and forms of the others.\n"
     )
-    parser = load(out, device=chosen)
-    table = Table("question", "logical form", "answer", header_style="bold", box=None, pad_edge=False)
+    console.print(table)
+
+
+def _ask(parser: Parser, console: Console) -> None:
     for question in parser.domain.questions:
         best = parser.parse(question, k=1)[0]
-        table.add_row(question, best.form, answer(best.answer) if best.answer else f"invalid: {best.verdict.reason}")
-    console.print(table)
-    console.print(f'\nask yourself:  dualparse parse {out} "which huts serve food"')
+        said = answer(best.answer) if best.answer else f"no answer: {best.verdict.reason}"
+        console.print(Text.assemble((question, "bold"), ("\n  " + best.form, "dim"), "\n  " + said))

@@ -136,7 +136,7 @@ def _show_examples(console: Console, domain: Domain, summary: Summary) -> None:
         question for question in domain.questions if question not in {shown.question for shown in summary.examples}
     ]
     if others:
-        console.print("\n[bold]one may also ask[/bold]")
+        console.print("\n[bold]to try on a trained parser[/bold]")
         for question in others:
             console.print(f"  {escape(question)}", soft_wrap=True)
 

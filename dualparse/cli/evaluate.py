@@ -21,6 +21,7 @@ def evaluate(
     run: Path = typer.Argument(help="Run folder."),
     split: str = typer.Option("dev", help="dev or test."),
     beams: int | None = typer.Option(None, min=1, help="Beam width; the recipe's by default."),
+    before: bool = typer.Option(False, help="The agents as they were before the game or pseudo-labelling."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
 ) -> None:
     """Score a run; writes predictions.SPLIT.jsonl and metrics.json into its folder.
@@ -33,12 +34,12 @@ def evaluate(
     from dualparse.train.run import choose_device
     from dualparse.train.score import score_run
 
-    found = score_run(Run.open(run), split=split, beams=beams, device=choose_device(device))
+    found = score_run(Run.open(run), split=split, beams=beams, before=before, device=choose_device(device))
     table = Table("model", "metric", "score", "more", box=None, header_style="bold")
     for model, scores in found.items():
         main = "bleu" if model == "lf2q" else "accuracy"
         more = ", ".join(f"{name} {value}" for name, value in scores.items() if name not in ("metric", main))
         table.add_row(model, str(scores["metric"]), f"{scores[main]:.1f}", more)
     console = Console()
-    console.print(f"{run}, {split}", highlight=False, markup=False)
+    console.print(f"{run}, {split}{', before' if before else ''}", highlight=False, markup=False)
     console.print(table)

@@ -52,12 +52,17 @@ def _denotation(execute: Callable[[str], str], text: str) -> str:
     try:
         return execute(text)
     except LF_ERRORS as error:
-        return f"error: {error}"
+        return _error(str(error), text)
 
 
 def _verdict(domain: Domain, text: str) -> str:
     verdict = domain.check(text)
-    return "ok" if verdict.ok else f"error: {verdict.reason}"
+    return "ok" if verdict.ok else _error(verdict.reason, text)
+
+
+def _error(reason: str, text: str) -> str:
+    """What is wrong; a line of an example file is told from a form."""
+    return f"error: {reason}" + ("; expected a form alone, without its query and tab" if "\t" in text else "")
 
 
 def _answer_lines(file: str, answer: Callable[[str], str]) -> None:

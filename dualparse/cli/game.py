@@ -42,7 +42,7 @@ def game(
     text = argument(form or query or "")
     if (query is None) == (form is None):
         raise InputError('a round starts from a query or from a form: dualparse game RUN "query", or --form "( ... )"')
-    from dualparse.api import form_tokens, load, words
+    from dualparse.api import load
     from dualparse.train.round import open_players, tell_round
     from dualparse.train.run import choose_device
 
@@ -50,12 +50,9 @@ def game(
     opened = load(run, device=chosen)
     players = open_players(opened.run, opened.domain, chosen, before=before)
     if form is None:
-        told = tell_round(opened.run, players, opened.domain, words(text), "q2lf", beams=k)
+        told = tell_round(opened.run, players, opened.domain, opened.read(text).words, "q2lf", beams=k)
     else:
-        verdict = opened.domain.check(text)
-        if not verdict.surface:
-            raise InputError(f"not a logical form: {verdict.reason}")
-        tokens = form_tokens(text, players.lf2q.source_vocab)
+        tokens, _ = opened.read_form(text)
         told = tell_round(opened.run, players, opened.domain, tokens, "lf2q", beams=k)
     if json_:
         print(json.dumps(asdict(told)))

@@ -15,20 +15,45 @@ MAX_LINE = 4 * MAX_CHARACTERS + 2  # bytes: longer lines are too long for a form
 
 def text_lines(file: str) -> Iterator[str | None]:
     """Lines of a file or of standard input, as they come; None for a line that is too long to be of use."""
-    path = "standard input" if file == "-" else file
-    number = 1
+    for number, raw in _raw_lines(file):
+        try:
+            yield None if raw is None else _decoded(raw, number)
+        except UnicodeDecodeError as error:
+            raise InputError("not UTF-8", path=_path(file), line=number) from error
+
+
+def numbered_lines(file: str) -> Iterator[tuple[int, str | InputError]]:
+    """Every line with its number, as they come; in the place of a line that cannot be used the error that says so."""
+    for number, raw in _raw_lines(file):
+        text: str | InputError = InputError("the line is too long", path=_path(file), line=number)
+        try:
+            text = text if raw is None else _decoded(raw, number)
+        except UnicodeDecodeError:
+            text = InputError("not UTF-8", path=_path(file), line=number)
+        yield number, text
+
+
+def _path(file: str) -> str:
+    return "standard input" if file == "-" else file
+
+
+def _raw_lines(file: str) -> Iterator[tuple[int, bytes | None]]:
+    """Line numbers and lines; None for a line that is too long."""
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb") as stream:
+            number = 1
             while raw := stream.readline(MAX_LINE):
                 whole = raw.endswith(b"\n") or len(raw) < MAX_LINE
                 if not whole:
                     _skip_line(stream)
-                yield raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n") if whole else None
+                yield number, raw if whole else None
                 number += 1
-    except UnicodeDecodeError as error:
-        raise InputError("not UTF-8", path=path, line=number) from error
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+        raise InputError(f"cannot be read: {error.strerror}", path=_path(file)) from error
+
+
+def _decoded(raw: bytes, number: int) -> str:
+    return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
 
 
 def argument(text: str) -> str:

@@ -9,7 +9,22 @@ import typer
 from rich.console import Console
 
 from dualparse import __version__
-from dualparse.cli import data, demo, domain, evaluate, forms, game, parse, plot, report, sweep, synthesis, train
+from dualparse.cli import (
+    data,
+    demo,
+    domain,
+    errors,
+    evaluate,
+    forms,
+    game,
+    parse,
+    plot,
+    report,
+    serve,
+    sweep,
+    synthesis,
+    train,
+)
 from dualparse.errors import InputError
 
 app = typer.Typer(
@@ -19,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (demo, train, evaluate, parse, plot, game, sweep, report, forms, domain, data, synthesis):
+for family in (demo, train, evaluate, errors, parse, serve, plot, game, sweep, report, forms, domain, data, synthesis):
     family.register(app)
 
 

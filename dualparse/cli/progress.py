@@ -6,7 +6,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 if TYPE_CHECKING:
     from dualparse.train.loop import Record, Tick
@@ -28,7 +36,7 @@ def follow(events: Iterable[Note | Tick | Record], console: Console, *, quiet: b
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=quiet, transient=False) as progress:
-        bars: dict[str, int] = {}
+        bars: dict[str, TaskID] = {}
         for event in events:
             if isinstance(event, Note):
                 console.print(event.text, highlight=False, markup=False)

@@ -132,11 +132,9 @@ def labeled_split(examples: Sequence[Example], *, ratio: float, seed: int, unlab
 
 
 def load_examples(domain: Domain, *, dev_seed: int) -> Splits:
-    """Read all files of a domain; dev is drawn from train where the domain has no dev file."""
-    if "train" not in domain.files:
-        raise InputError(f"the domain {domain.name!r} has no training examples")
+    """Read all files of a domain; dev is drawn from train where the domain has no dev file. A missing file is empty."""
     read = {name: read_examples(path) for name, path in domain.files.items()}
-    train = [example for example in read["train"] if example.labeled]
+    train = [example for example in read.get("train", []) if example.labeled]
     one_sided = [example for name in ("train", "extra", "queries") for example in read.get(name, [])]
     for name in ("dev", "test"):
         if not all(example.labeled for example in read.get(name, [])):

@@ -8,11 +8,10 @@ from __future__ import annotations
 import gzip
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def _vector(text: bytes, dimension: int, path: Path, line: int) -> np.ndarray:
 
 
 @contextmanager
-def _lines(path: Path, dimension: int) -> Iterator[IO[bytes]]:
+def _lines(path: Path, dimension: int) -> Iterator[Iterable[bytes]]:
     """The lines of the file, unpacked; of a .zip, the member whose name says the dimension."""
     try:
         if path.suffix == ".gz":

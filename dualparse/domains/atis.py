@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dualparse.domains.atis_text import preparation
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import read_lexicon
 from dualparse.errors import InputError
@@ -19,10 +20,10 @@ from dualparse.lf.verdict import Verdict
 SPLITS = ("train", "dev", "test", "extra")
 
 QUESTIONS = (
-    "what flights go from ci0 to ci1 tomorrow morning",
-    "what is the cheapest round trip from ci0 to ci1",
-    "how many airlines serve ci0",
-    "is there a limousine service at ap0",
+    "what flights go from boston to denver tomorrow morning",
+    "what is the cheapest round trip from atlanta to san francisco",
+    "how many airlines serve pittsburgh",
+    "is there a limousine service at logan airport",
 )
 
 
@@ -48,4 +49,5 @@ def load(folder: Path) -> Domain:
         metric="exact",
         ontology=ontology,
         questions=QUESTIONS,
+        preparation=preparation(),
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dualparse.domains.lexicon import Lexicon
 from dualparse.lf.verdict import Verdict
+from dualparse.text import Preparation
 
 
 @dataclass(frozen=True)
@@ -37,3 +38,4 @@ class Domain:
     world: object | None = None  # domains.world.World where the domain has one
     questions: tuple[str, ...] = ()  # a few example questions to show a newcomer
     description: str = ""  # a sentence or two, for a newcomer
+    preparation: Preparation | None = None  # what its queries went through before they became data

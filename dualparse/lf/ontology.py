@@ -216,9 +216,9 @@ def _drop_unknown_types(rows: _Rows) -> list[tuple[str, int]]:
         if row[1] not in rows.entities:
             problems.append((f"unknown entity type '{row[1]}'", number))
             del rows.cats[row]
-    for row, number in list(rows.binary.items()):
-        unknown = [kind for kind in (row[0], row[2]) if kind not in rows.entities and kind not in rows.unary]
+    for relation, number in list(rows.binary.items()):
+        unknown = [kind for kind in (relation[0], relation[2]) if kind not in rows.entities and kind not in rows.unary]
         if unknown:
             problems.append((f"unknown type '{unknown[0]}': no 'entity:' or 'unary:' row declares it", number))
-            del rows.binary[row]
+            del rows.binary[relation]
     return problems

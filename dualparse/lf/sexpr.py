@@ -9,7 +9,7 @@ Nothing here recurses, and text, tokens and depth are limited, so that hostile t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from dualparse.lf.errors import LFSyntaxError
@@ -121,11 +121,12 @@ def write(tree: Tree) -> str:
     """
     if isinstance(tree, str):
         return tree
-    tokens, enclosing, items = ["("], [], iter(tree)
+    tokens, items = ["("], iter(tree)
+    enclosing: list[Iterator[Tree]] = []
     append = tokens.append
     while True:
         for item in items:
-            if item.__class__ is not tuple:
+            if isinstance(item, str):
                 append(item)
             else:
                 append("(")

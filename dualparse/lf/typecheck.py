@@ -108,7 +108,7 @@ class _Checker:
         """Something true or false."""
         if isinstance(tree, str):
             raise LFExecutionError(f"'{_show(tree)}' is not a statement")
-        head = tree[0]
+        head = self.head(tree)
         if head in self.bits.binary and len(tree) == 3:
             self.relate(head, self.value(tree[1]), self.value(tree[2]))
             return
@@ -140,7 +140,7 @@ class _Checker:
                     raise LFExecutionError(f"'{tree}' is a predicate, not an entity")
                 raise LFExecutionError(f"unknown entity '{_show(tree)}'")
             return self.cell(self.bits.bit[kind], tree)
-        head = tree[0]
+        head = self.head(tree)
         handler = _VALUES.get(head)
         if handler is not None:
             return handler(self, tree)
@@ -156,11 +156,16 @@ class _Checker:
 
     # -- names and arguments ---------------------------------------------------------------------------------------
 
-    def predicate(self, tree: Tree) -> str:
-        """The name of a predicate, or the error that it is none."""
+    def head(self, tree: Tree) -> str:
+        """The word a list begins with."""
         head = tree[0]
         if not isinstance(head, str):
             raise LFExecutionError(f"a list stands where a predicate should in {_show(tree)}")
+        return head
+
+    def predicate(self, tree: Tree) -> str:
+        """The name of a predicate, or the error that it is none."""
+        head = self.head(tree)
         if head not in self.bits.unary and head not in self.bits.binary:
             raise LFExecutionError(f"unknown predicate '{_show(head)}'")
         return head
@@ -172,17 +177,17 @@ class _Checker:
         plural = "" if wanted == [1] else "s"
         raise LFExecutionError(f"{few} arguments: {head} takes {numbers} argument{plural} here; found {len(tree) - 1}")
 
-    def bind(self, tree: Tree, candidates: int) -> int:
-        """Open the scope of a quantifier's variable; the caller closes it with `del scope[...]`."""
+    def bind(self, tree: Tree, candidates: int) -> tuple[str, int]:
+        """Open the scope of a quantifier's variable; the caller closes it with `del scope[variable]`."""
         variable = tree[1]
         if not isinstance(variable, str) or not variable.startswith("$"):
             raise LFExecutionError(f"{tree[0]} needs a variable, not {_show(variable)}")
         if variable in self.scope:
             raise LFExecutionError(f"variable {variable} is bound twice in {_show(tree)}")
         cell = self.scope[variable] = self.cell(candidates, variable)
-        return cell
+        return variable, cell
 
-    def require_use(self, cell: int, head: str) -> None:
+    def require_use(self, cell: int, head: Tree) -> None:
         """A quantifier over a variable that its statement does not mention says nothing."""
         if cell not in self.used:
             raise LFExecutionError(f"variable {self.labels[cell]} of {head} is never used")
@@ -266,19 +271,19 @@ def _parts(tree: Tree, *names: str) -> None:
 def _lambda(checker: _Checker, tree: Tree) -> None:
     _parts(tree, "a variable", "a type", "a statement")
     kind = tree[2]
-    if kind != "e" and kind not in checker.ontology.entity_types:
+    if not isinstance(kind, str) or (kind != "e" and kind not in checker.ontology.entity_types):
         raise LFExecutionError(f"unknown type '{_show(kind)}' of {_show(tree[1])}")
-    checker.bind(tree, checker.bits.every if kind == "e" else checker.bits.bit[kind])
+    variable, _ = checker.bind(tree, checker.bits.every if kind == "e" else checker.bits.bit[kind])
     checker.prefix(tree[3])  # its variable may go unused: "each answer, whatever it is" occurs in the benchmark
-    del checker.scope[tree[1]]
+    del checker.scope[variable]
 
 
 def _exists(checker: _Checker, tree: Tree, *, body: Callable[[Tree], None] | None = None) -> None:
     _parts(tree, "a variable", "a statement")
-    cell = checker.bind(tree, checker.bits.every)
+    variable, cell = checker.bind(tree, checker.bits.every)
     (body or checker.statement)(tree[2])
     checker.require_use(cell, tree[0])
-    del checker.scope[tree[1]]
+    del checker.scope[variable]
 
 
 def _connect(checker: _Checker, tree: Tree) -> None:
@@ -295,23 +300,23 @@ def _not(checker: _Checker, tree: Tree) -> None:
 
 def _equal(checker: _Checker, tree: Tree) -> None:
     _parts(tree, "a value", "a value")
-    checker.equate(tree[0], checker.value(tree[1]), checker.value(tree[2]))
+    checker.equate(checker.head(tree), checker.value(tree[1]), checker.value(tree[2]))
 
 
 def _compare(checker: _Checker, tree: Tree) -> None:
     _parts(tree, "a value", "a value")
-    first, second = checker.value(tree[1]), checker.value(tree[2])
-    checker.narrow(first, checker.bits.ordered, tree[0], 1)
-    checker.narrow(second, checker.bits.ordered, tree[0], 2)
-    checker.equate(tree[0], first, second)
+    head, first, second = checker.head(tree), checker.value(tree[1]), checker.value(tree[2])
+    checker.narrow(first, checker.bits.ordered, head, 1)
+    checker.narrow(second, checker.bits.ordered, head, 2)
+    checker.equate(head, first, second)
 
 
 def _select(checker: _Checker, tree: Tree, *, candidates: int) -> int:
     _parts(tree, "a variable", "a statement")
-    cell = checker.bind(tree, candidates)
+    variable, cell = checker.bind(tree, candidates)
     checker.statement(tree[2])
     checker.require_use(cell, tree[0])
-    del checker.scope[tree[1]]
+    del checker.scope[variable]
     return cell
 
 
@@ -331,13 +336,13 @@ def _count(checker: _Checker, tree: Tree) -> int:
 def _measure(checker: _Checker, tree: Tree) -> tuple[int, int]:
     """The cells of the variable and of the ordered value that each of its things has."""
     _parts(tree, "a variable", "a statement", "a value")
-    cell = checker.bind(tree, checker.bits.every)
+    variable, cell = checker.bind(tree, checker.bits.every)
     checker.statement(tree[2])
     checker.require_use(cell, tree[0])
     measured = checker.value(tree[3])
     checker.require_use(cell, tree[0])
-    checker.narrow(measured, checker.bits.ordered, tree[0], 3)
-    del checker.scope[tree[1]]
+    checker.narrow(measured, checker.bits.ordered, checker.head(tree), 3)
+    del checker.scope[variable]
     return cell, measured
 
 

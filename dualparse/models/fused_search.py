@@ -61,7 +61,11 @@ def launch(
     state = model.begin(memory, 1)
     n, size = model.decoder.hidden_size, model.target_size
     dtype = torch.float16 if tuning.precision == "half" else torch.float32
-    weights: list[Tensor] = [model.decoder.weight_hh_l0, model.attention_query.weight, model.generate.weight[:, :n]]
+    weights: list[Tensor] = [
+        model.decoder.get_parameter("weight_hh_l0"),
+        model.attention_query.weight,
+        model.generate.weight[:, :n],
+    ]
     padded = max(_power_of_two(length), 16)
     row, line = (-(-count // 16) * 16 for count in (n + size, size + padded))
     width = size + padded if model.copy else size

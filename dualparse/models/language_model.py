@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dualparse.data.vocab import PAD
+from dualparse.models.dropout import Dropout
 
 
 class LanguageModel(nn.Module):
@@ -21,7 +22,7 @@ class LanguageModel(nn.Module):
         self.embedding = nn.Embedding(size, embedding, padding_idx=PAD)
         self.lstm = nn.LSTM(embedding, hidden, batch_first=True)
         self.predict = nn.Linear(hidden, size)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     @torch.no_grad()
     def initialize(self, *, scale: float = 0.2, generator: torch.Generator | None = None) -> None:

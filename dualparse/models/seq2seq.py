@@ -1,8 +1,8 @@
 """The network of both agents (paper Section 2): BiLSTM encoder, attentional LSTM decoder, copy gate.
 
-Numbers in, log-probabilities out; it knows neither words nor direction. Four functions are the seam another network
-would have to offer: `encode` (once per source), `log_probs` (teacher forcing, all steps at once) and `begin`, `step`
-(search, one step for all beams at once).
+Numbers in, log-probabilities out; it knows neither words nor direction. Five functions are the seam another network
+would have to offer: `encode` (once per source), `log_probs` (teacher forcing, all steps at once), `look` (that pass
+again: where it attended, what it copied) and `begin`, `step` (search, one step for all beams at once).
 
 The decoder does not read the attention back, so teacher forcing is one LSTM call and one batched attention.
 """
@@ -17,6 +17,8 @@ from torch.nn import functional as F
 
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
+from dualparse.models.additive import additive_scores
+from dualparse.models.dropout import Dropout
 
 CLOSED = -1e4  # a gate or score so far down that its exponential is exactly 0, and finite so that gradients are
 
@@ -36,6 +38,11 @@ class Memory:
     hidden: Tensor
     cell: Tensor
 
+    def rows(self, index: Tensor) -> Memory:
+        """The memory of these sources, in this order; one may come several times."""
+        parts = (self.states, self.keys, self.mask, self.copy, self.hidden, self.cell)
+        return Memory(*(tensor[index] for tensor in parts))
+
 
 @dataclass(frozen=True)
 class State:
@@ -44,6 +51,29 @@ class State:
     hidden: Tensor
     cell: Tensor
     input_gates: Tensor
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a teacher-forced pass looked at.
+
+    attention [B, T, S] weights   gate [B, T] probability of copying rather than generating
+    copied [B, T] the share of the target's probability that came by copying; both 0 without copying
+    """
+
+    attention: Tensor
+    gate: Tensor
+    copied: Tensor
+
+
+@dataclass(frozen=True)
+class _Decoded:
+    """The decoder over whole targets: features [B, T, 3n], log_attention [B, T, S], balance [B, T]: the gate before
+    its sigmoid, positive where generating is likelier; None without copying."""
+
+    features: Tensor
+    log_attention: Tensor
+    balance: Tensor | None
 
 
 class Seq2Seq(nn.Module):
@@ -73,7 +103,7 @@ class Seq2Seq(nn.Module):
         self.attention_score = nn.Linear(hidden, 1, bias=False)  # v
         self.generate = nn.Linear(3 * hidden, target_size)  # W_o, b_o
         self.gate = nn.Linear(3 * hidden + embedding, 1) if copy else None  # v_g, b_g
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     @torch.no_grad()
     def initialize(self, *, scale: float = 0.2, generator: torch.Generator | None = None) -> None:
@@ -104,24 +134,42 @@ class Seq2Seq(nn.Module):
 
     def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor, *, clean: int = 0) -> Tensor:
         """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding."""
+        generated, copied = self._two_ways(memory, self._decode(memory, inputs, clean), targets, clean)
+        total = generated if copied is None else torch.logaddexp(generated, copied)
+        return total.masked_fill(targets == PAD, 0.0)
+
+    def look(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Look:
+        """Where teacher forcing attended, and what of each target it copied."""
+        decoded = self._decode(memory, inputs, 0)
+        generated, copied = self._two_ways(memory, decoded, targets, 0)
+        attention = decoded.log_attention.exp()
+        if copied is None or decoded.balance is None:
+            return Look(attention, torch.zeros_like(generated), torch.zeros_like(generated))
+        return Look(attention, torch.sigmoid(-decoded.balance), torch.sigmoid(copied - generated))
+
+    def _decode(self, memory: Memory, inputs: Tensor, clean: int) -> _Decoded:
+        """[B, T] numbers read -> decoder states, attention and gate of all steps."""
         embedded = self._drop(self.target_embedding(inputs), clean)
         start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
         hidden, _ = self.decoder(embedded, start)
         log_attention, context = self._attend(memory, hidden)
         features = torch.cat([hidden, context], dim=-1)
-        logits = self.generate(self._drop(features, clean))
+        gate = self.gate
+        balance = None if gate is None else gate(torch.cat([features, embedded], dim=-1)).squeeze(-1)
+        return _Decoded(features, log_attention, balance)
+
+    def _two_ways(self, memory: Memory, decoded: _Decoded, targets: Tensor, clean: int) -> tuple[Tensor, Tensor | None]:
+        """log P of each target by generating and by copying, both [B, T]; None without copying."""
+        logits = self.generate(self._drop(decoded.features, clean))
         known = targets < self.target_size
         flat = torch.where(known, targets, UNK).flatten()
         log_generate = -F.cross_entropy(logits.flatten(0, 1), flat, reduction="none").view_as(targets)
-        if self.gate is None:
-            return log_generate.masked_fill(targets == PAD, 0.0)
-        balance = self.gate(torch.cat([features, embedded], dim=-1)).squeeze(-1)
+        if decoded.balance is None:
+            return log_generate, None
         matches = memory.copy.unsqueeze(1) == targets.unsqueeze(2)
-        log_copy = torch.where(matches, log_attention, CLOSED).logsumexp(-1)
-        total = torch.logaddexp(
-            F.logsigmoid(balance) + log_generate.masked_fill(~known, CLOSED), F.logsigmoid(-balance) + log_copy
-        )
-        return total.masked_fill(targets == PAD, 0.0)
+        log_copy = torch.where(matches, decoded.log_attention, CLOSED).logsumexp(-1)
+        generated = F.logsigmoid(decoded.balance) + log_generate.masked_fill(~known, CLOSED)
+        return generated, F.logsigmoid(-decoded.balance) + log_copy
 
     def forward(self, batch: Batch, *, clean: int = 0) -> Tensor:
         """Log-probability of each row's target, [B]; the first `clean` rows as in evaluation, without dropout."""
@@ -163,17 +211,10 @@ class Seq2Seq(nn.Module):
         probability.scatter_add_(2, memory.copy.unsqueeze(1).expand_as(copied), copied)
         return probability.log(), after
 
-    def attention(self, memory: Memory, inputs: Tensor) -> Tensor:
-        """Attention weights of teacher forcing, [B, T, S]: what `explain` shows."""
-        start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
-        hidden, _ = self.decoder(self.target_embedding(inputs), start)
-        return self._attend(memory, hidden)[0].exp()
-
     def _attend(self, memory: Memory, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """[B, T, n] decoder states -> log attention weights [B, T, S] and contexts [B, T, 2n] (Eqs. 4, 5)."""
-        mixed = torch.tanh(memory.keys.unsqueeze(1) + self.attention_query(hidden).unsqueeze(2))
-        scores = (mixed @ self.attention_score.weight[0]).masked_fill(~memory.mask.unsqueeze(1), CLOSED)
-        log_weights = scores.log_softmax(-1)
+        scores = additive_scores(memory.keys, self.attention_query(hidden), self.attention_score.weight[0])
+        log_weights = scores.masked_fill(~memory.mask.unsqueeze(1), CLOSED).log_softmax(-1)
         return log_weights, log_weights.exp() @ memory.states
 
 

@@ -18,6 +18,7 @@ from dualparse.data.examples import Example
 from dualparse.data.vocab import PAD
 from dualparse.domains.domain import Domain
 from dualparse.models.agent import Agent
+from dualparse.models.groups import grouped_log_probs
 from dualparse.models.language_model import LanguageModel, length_normalized
 from dualparse.rewards import check_validity, without_dropout
 from dualparse.search import Options
@@ -78,6 +79,7 @@ class GameOptions:
     query_loop: bool = True
     form_loop: bool = True
     noisy_reward: bool = False
+    noisy_search: bool = False
     seed: int = 1
 
 
@@ -114,7 +116,10 @@ class Game:
             Loop(0, options.query_loop, options.from_query, players.lf_lm),
             Loop(1, options.form_loop, options.from_form, players.query_lm),
         )
-        self.searchers = [Searcher(agent, _within(options.search, agent, sets.labeled)) for agent in agents]
+        self.searchers = [
+            Searcher(agent, _within(options.search, agent, sets.labeled), noisy=options.noisy_search)
+            for agent in agents
+        ]
         rng = random.Random(f"{options.seed}/game/phrases")
         self.labeled = [agent.encode(sets.labeled, rng).rows for agent in agents]
         for judge in (players.query_lm, players.lf_lm):
@@ -207,19 +212,19 @@ class Game:
         """Step 3. Rows are n hypotheses of the agent, n ways back, labeled pairs.
 
         The reward is measured without dropout's noise. On a GPU, where the number of steps counts and not the number
-        of rows, its rows ride along.
+        of rows, its rows ride along; on a CPU rows go in groups of similar lengths.
         """
         back = _part(rows, n, 2 * n)
         if self.options.noisy_reward:
-            log_probs = agent.model(rows)
+            log_probs = agent.model(rows) if self.stepper.capture else grouped_log_probs(agent.model, rows)
             reward = log_probs[n : 2 * n].detach()
         elif self.stepper.capture:
             log_probs = agent.model(Batch(*map(_above, back.arrays(), rows.arrays())), clean=n)
             reward, log_probs = log_probs[:n].detach(), log_probs[n:]
         else:
-            log_probs = agent.model(rows)
+            log_probs = grouped_log_probs(agent.model, rows)
             with torch.no_grad(), without_dropout(agent.model):
-                reward = agent.model(back)
+                reward = grouped_log_probs(agent.model, back)
         return Scored(log_probs[:n], log_probs[n : 2 * n], log_probs[2 * n :], reward)
 
 

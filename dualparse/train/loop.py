@@ -111,7 +111,8 @@ def fit(task: Task, schedule: Schedule, *, checkpoint: Path | None = None) -> It
         for done, total in task.epoch(epoch):
             yield Tick(task.stage, epoch, schedule.epochs, done, total)
         figures = task.summarize(stepper.take_figures())
-        scores, is_best = {}, False
+        scores: dict[str, float] = {}
+        is_best = False
         if epoch == schedule.epochs or (
             epoch >= schedule.evaluate_from and (epoch - schedule.evaluate_from) % schedule.evaluate_every == 0
         ):

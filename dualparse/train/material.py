@@ -2,61 +2,124 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from dualparse.config import ModelSettings, Recipe
+from dualparse.config import DataSettings, ModelSettings, Recipe
 from dualparse.data.benchmarks import glove_path, require
 from dualparse.data.catalog import open_domain
-from dualparse.data.examples import Example, labeled_split, load_examples
+from dualparse.data.examples import Example, dev_split, labeled_split, load_examples
 from dualparse.data.glove import read_vectors
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
+from dualparse.domains.lexicon import Lexicon
 from dualparse.errors import InputError
+from dualparse.lf.grammar import Limits
 from dualparse.models.seq2seq import Seq2Seq
+from dualparse.synthesis import canonical_pairs, synthesize
+from dualparse.wording import noisy, reworded
+
+MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a recursive grammar may have no end
 
 
 @dataclass(frozen=True)
 class Material:
-    """Examples as this run may use them. `queries` and `forms` are what it has without label."""
+    """Examples as this run may use them: pairs that people labeled, pairs made from the grammar (`noisy`: the same, as
+    q2lf reads them first), and `queries` and `forms` without label."""
 
     domain: Domain
     labeled: list[Example]
+    canonical: list[Example]
+    noisy: list[Example]
     queries: list[Example]
     forms: list[Example]
     dev: list[Example]
     query_vocab: Vocab
     lf_vocab: Vocab
 
+    @property
+    def pairs(self) -> list[Example]:
+        """All pairs to learn from."""
+        return self.labeled + self.canonical
+
+    @property
+    def all_queries(self) -> list[Example]:
+        """Queries as people ask them, with or without label; what the grammar says only where there are none."""
+        return self.labeled + self.queries or self.canonical
+
+    @property
+    def all_forms(self) -> list[Example]:
+        """Forms with and without label."""
+        return self.pairs + self.forms
+
 
 def load_material(recipe: Recipe) -> Material:
-    """The examples a run may use. Vocabularies come from the whole training file, as in the paper."""
+    """The examples a run may use. Vocabularies come from all training queries and forms, as in the paper, so that runs
+    which differ in the use they make of them have the same ones."""
     domain = open_domain(recipe.domain)
     settings = recipe.data
     splits = load_examples(domain, dev_seed=settings.split_seed)
-    for name, examples in (("training", splits.train), ("dev", splits.dev)):
-        if not examples:
-            raise InputError(f"the domain {domain.name!r} has no {name} pairs")
+    made, dev = canonical_examples(domain, settings), splits.dev
+    if made and not dev:  # nobody has labeled anything: the checkpoint is chosen by how well the grammar is learned
+        made, dev = dev_split(made, seed=settings.split_seed)
     train = labeled_split(
         splits.train, ratio=settings.labeled, seed=settings.split_seed, unlabeled_ratio=settings.unlabeled
     )
-    phrases = [phrase for entity in sorted(domain.lexicon.entities) for phrase in domain.lexicon.phrases(entity)]
-    words = {word for phrase in phrases for word in phrase}
-    queries = [example.query for example in splits.train if example.query]
-    forms = [example.lf for example in splits.train if example.lf]
-    query_vocab = Vocab.build(queries, min_count=settings.min_count)
-    lf_vocab = Vocab.build(forms, always=domain.lexicon.entities | words)
+    for name, examples in (("training", train.labeled + made), ("dev", dev)):
+        if not examples:
+            hint = ": data.canonical makes some from its grammar" if domain.grammar and not made else ""
+            raise InputError(f"the domain {domain.name!r} has no {name} pairs{hint}")
+    queries = (train.queries + splits.extra_queries) if settings.queries else []
+    seen = splits.train + splits.extra_queries + made
     return Material(
         domain,
         train.labeled,
-        (train.queries + splits.extra_queries) if settings.queries else [],
+        made,
+        noisy_examples(made, queries, domain.lexicon, settings),
+        queries,
         (train.forms if settings.forms else []) + (splits.extra_forms if settings.synthesized else []),
-        splits.dev,
-        query_vocab,
-        lf_vocab,
+        dev,
+        Vocab.build((example.query for example in seen if example.query), min_count=settings.min_count),
+        Vocab.build((example.lf for example in seen if example.lf), always=_lexicon_tokens(domain.lexicon)),
     )
+
+
+def canonical_examples(domain: Domain, settings: DataSettings) -> list[Example]:
+    """Labeled pairs that nobody had to write: forms of the grammar with their canonical utterances, in which entities
+    are called by all their names. Fewer than asked for where the grammar has no more."""
+    if not settings.canonical:
+        return []
+    if domain.grammar is None:
+        raise InputError(f"data.canonical = {settings.canonical}, but the domain {domain.name!r} has no grammar")
+    limits = Limits(tried=MAX_TRIED)
+    made = synthesize(domain, {}, n=settings.canonical, seed=settings.split_seed, source="grammar", limits=limits)
+    rng = random.Random(f"canonical {settings.split_seed}")
+    return [Example(reworded(words, lf, domain.lexicon, rng=rng), lf) for words, lf in canonical_pairs(made)]
+
+
+def noisy_examples(
+    made: list[Example], queries: list[Example], lexicon: Lexicon, settings: DataSettings
+) -> list[Example]:
+    """Canonical pairs with noise in their utterances. The words put in are those that people use and the grammar does
+    not: nobody knows yet what they mean, so q2lf had better learn to read on."""
+    if not settings.noise:
+        return made
+    known = {word for example in made for word in example.query or ()} | _lexicon_tokens(lexicon)
+    others = [word for example in queries for word in example.query or () if word not in known]
+    rng = random.Random(f"noise {settings.split_seed}")
+    return [
+        Example(noisy(e.query or (), e.lf or (), lexicon, others=others, share=settings.noise, rng=rng), e.lf)
+        for e in made
+    ]
+
+
+def _lexicon_tokens(lexicon: Lexicon) -> set[str]:
+    """Entities, and the words lf2q reads in their place."""
+    words = (word for entity in lexicon.entities for phrase in lexicon.phrases(entity) for word in phrase)
+    return {*lexicon.entities, *words}
 
 
 def set_word_vectors(model: Seq2Seq, source: Vocab, target: Vocab, settings: ModelSettings) -> str:

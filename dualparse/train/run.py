@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from dualparse.config import Recipe
+from dualparse.config import ModelSettings, Recipe, Stage
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, unfinished
+from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import Run
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
+from dualparse.train.sharing import PRETRAINING, stage_recipe
 from dualparse.train.stages import prepare, results
 
 
@@ -46,9 +48,19 @@ def choose_device(name: str = "auto") -> torch.device:
 
 
 def train(
-    recipe: Recipe, folder: Path, *, resume: bool = False, device: torch.device
+    recipe: Recipe,
+    folder: Path,
+    *,
+    resume: bool = False,
+    device: torch.device,
+    shared: Mapping[str, Path] | None = None,
 ) -> Iterator[Note | Tick | Record]:
-    """Run all stages of a recipe; the folder must be new unless the run is to be resumed."""
+    """Run all stages of a recipe; the folder must be new unless the run is to be resumed.
+
+    `shared` says which run trained a pre-training stage already; the others are looked for in `start_from`.
+    """
+    if device.type == "cpu":
+        keep_freed_memory()
     run = _open_folder(recipe, folder, resume=resume)
     material = load_material(recipe)  # before anything is written: what is wrong here leaves no folder behind
     run.save_recipe(recipe)
@@ -56,14 +68,16 @@ def train(
         leftover.unlink()
     _keep_vocab(run, "query", material.query_vocab)
     _keep_vocab(run, "lf", material.lf_vocab)
+    canonical = f" ({len(material.canonical)} from the grammar)" if material.canonical else ""
     yield Note(
-        f"{material.domain.title}: {len(material.labeled)} pairs to train on, {len(material.dev)} for dev; "
+        f"{material.domain.title}: {len(material.pairs)} pairs to train on{canonical}, {len(material.dev)} for dev; "
         f"{len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
     )
     run.write_log([record for record in run.read_log() if _finished(run, recipe, record["stage"])])
     for stage in recipe.stages:
-        if not _finished(run, recipe, stage) and recipe.start_from:
-            yield from _take_over(run, recipe, stage)
+        source = (shared or {}).get(stage) or recipe.start_from
+        if not _finished(run, recipe, stage) and source:
+            yield from _take_over(run, recipe, stage, Run.open(Path(source)))
         if _finished(run, recipe, stage):
             run.checkpoint(stage).unlink(missing_ok=True)
             yield Note(f"{stage}: finished before, kept")
@@ -101,10 +115,9 @@ def _finished(run: Run, recipe: Recipe, stage: str) -> bool:
     return all(run.weights(name).exists() for name in results(recipe, stage).values())
 
 
-def _take_over(run: Run, recipe: Recipe, stage: str) -> Iterator[Note]:
+def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator[Note]:
     """Copy what an earlier run made of this stage, if it did; its vocabularies and sizes must be ours."""
-    earlier = Run.open(Path(recipe.start_from))
-    if stage in ("pseudo", "dual"):
+    if stage not in PRETRAINING:
         return
     before = earlier.recipe
     path = earlier.weights(results(before, stage).get(stage, stage))
@@ -113,17 +126,22 @@ def _take_over(run: Run, recipe: Recipe, stage: str) -> Iterator[Note]:
     for side in ("query", "lf"):
         if earlier.vocab(side) != run.vocab(side):
             raise InputError("its vocabulary differs from this run's", path=earlier.vocab_path(side))
-    if (before.model, before.data.labeled, before.data.split_seed) != (
-        recipe.model,
-        recipe.data.labeled,
-        recipe.data.split_seed,
-    ):
+    if _read_by(before, stage) != _read_by(recipe, stage):
         raise InputError(
             "it was trained with another model or other labels than this run's recipe", path=earlier.folder
         )
+    for record in earlier.read_log():
+        if record["stage"] == stage:
+            run.append_log(record)
     with replacing(run.weights(results(recipe, stage)[stage])) as part:
         shutil.copyfile(path, part)
     yield Note(f"{stage}: taken from {earlier.folder}")
+
+
+def _read_by(recipe: Recipe, stage: Stage) -> tuple[ModelSettings, float, int, float, int]:
+    """What decides the sizes of a stage's model, and which pairs it learns from."""
+    data = recipe.data
+    return stage_recipe(recipe, stage).model, data.labeled, data.canonical, data.noise, data.split_seed
 
 
 def _train_stage(

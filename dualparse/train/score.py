@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from dualparse.data.batch import sides
+from dualparse.data.batch import Direction, sides
 from dualparse.data.catalog import open_domain
 from dualparse.data.examples import Example, load_examples
 from dualparse.domains.domain import Domain
@@ -19,27 +19,35 @@ from dualparse.models.agent import Agent
 from dualparse.runs import Run, search_options
 from dualparse.search import Options, find
 
+DIRECTIONS: tuple[Direction, ...] = ("q2lf", "lf2q")
 
-def score_run(run: Run, *, split: str, beams: int | None = None, device: torch.device) -> dict[str, dict[str, Any]]:
-    """Score every agent the run has; returns the scores by model."""
+
+def score_run(
+    run: Run, *, split: str, beams: int | None = None, before: bool = False, device: torch.device
+) -> dict[str, dict[str, Any]]:
+    """Score every agent the run has, or had `before` a later stage went on with it; returns the scores by agent."""
     recipe = run.recipe
     domain = open_domain(recipe.domain)
     examples = getattr(load_examples(domain, dev_seed=recipe.data.split_seed), split)
     if not examples:
         raise InputError(f"the domain {domain.name!r} has no {split} examples")
     search = search_options(recipe, beams=beams)
+    name = f"{split}.before" if before else split
     scores: dict[str, dict[str, Any]] = {}
-    if run.weights("q2lf").exists():
-        agent = run.agent("q2lf", domain, device)
-        scores["q2lf"], predictions = score_forms(agent, examples, domain, search)
-        run.save_predictions(split, predictions)
-    if run.weights("lf2q").exists():
-        agent = run.agent("lf2q", domain, device)
-        scores["lf2q"], predictions = score_queries(agent, examples, search)
-        run.save_predictions(f"{split}.lf2q", predictions)
+    for direction in DIRECTIONS:
+        weights = f"pretrained-{direction}" if before else direction
+        if not run.weights(weights).exists():
+            continue
+        agent = run.agent(direction, domain, device, weights=weights)
+        if direction == "q2lf":
+            scores[direction], predictions = score_forms(agent, examples, domain, search)
+        else:
+            scores[direction], predictions = score_queries(agent, examples, search)
+        run.save_predictions(name if direction == "q2lf" else f"{name}.{direction}", predictions)
     if not scores:
-        raise InputError("this run has no finished agent yet", path=run.folder)
-    run.save_metrics(run.metrics() | {split: scores})
+        missing = "no pre-trained agent besides its final ones" if before else "no finished agent yet"
+        raise InputError(f"this run has {missing}", path=run.folder)
+    run.save_metrics(run.metrics() | {name: scores})
     return scores
 
 

@@ -17,6 +17,7 @@ from dualparse.data.vocab import BOS, PAD
 from dualparse.models import fused_search
 from dualparse.models.agent import Agent
 from dualparse.models.seq2seq import Memory, Seq2Seq
+from dualparse.rewards import without_dropout
 from dualparse.search import LOOK_EVERY, Found, Options, _advance, _banned, _Beam, _collect, search, trace
 
 GRID = 8  # source lengths are rounded up to this, so that few shapes have to be captured
@@ -25,8 +26,10 @@ GRID = 8  # source lengths are rounded up to this, so that few shapes have to be
 class _Fused:
     """A whole search of one shape as a graph; its result comes to the host in one copy."""
 
-    def __init__(self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream):
-        self.model, self.options, self.sources, self.stream = model, options, sources, stream
+    def __init__(
+        self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool
+    ):
+        self.model, self.options, self.sources, self.stream, self.noisy = model, options, sources, stream, noisy
         with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
             self._launch()
         stream.synchronize()
@@ -36,7 +39,7 @@ class _Fused:
         self.received = torch.empty(self.packed.shape, dtype=self.packed.dtype, pin_memory=True)
 
     def _launch(self) -> Tensor:
-        memory, options = self.model.encode(*self.sources), self.options
+        memory, options = _read(self.model, *self.sources, noisy=self.noisy), self.options
         return fused_search.launch(
             self.model,
             memory,
@@ -61,8 +64,10 @@ class _Fused:
 class _Steps:
     """The start of a search of one shape as a graph, and a run of steps as another."""
 
-    def __init__(self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream):
-        self.model, self.options, self.sources = model, options, sources
+    def __init__(
+        self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool
+    ):
+        self.model, self.options, self.sources, self.noisy = model, options, sources, noisy
         with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
             self._advance(*self._start())
         stream.synchronize()
@@ -75,7 +80,7 @@ class _Steps:
         self.beam = started[1]
 
     def _start(self) -> tuple[Memory, _Beam, Tensor, Tensor]:
-        memory, beams = self.model.encode(*self.sources), self.options.beams
+        memory, beams = _read(self.model, *self.sources, noisy=self.noisy), self.options.beams
         state = self.model.begin(memory, beams)
         beam = _Beam.start(state, len(memory.mask), beams, _steps(self.options))
         return memory, beam, state.input_gates, _banned(self.model, memory)
@@ -99,10 +104,13 @@ class _Steps:
 
 
 class Searcher:
-    """Searches for one agent; on a GPU `begin`, `proceed` until it says True, `collect`."""
+    """Searches for one agent; on a GPU `begin`, `proceed` until it says True, `collect`.
 
-    def __init__(self, agent: Agent, options: Options):
-        self.agent, self.options = agent, options
+    `noisy`: the source is read with dropout, so that the same source gives other hypotheses every time.
+    """
+
+    def __init__(self, agent: Agent, options: Options, *, noisy: bool = False):
+        self.agent, self.options, self.noisy = agent, options, noisy
         self.capture = agent.device.type == "cuda"
         self.kind = _Fused if fused_search.available(agent.device, options.beams) else _Steps
         self._graphs: dict[tuple[int, int], tuple[Tensor, _Fused | _Steps]] = {}
@@ -113,12 +121,8 @@ class Searcher:
         """One search by itself, without graphs."""
         batch = self.agent.encode_rows(rows).batch
         model = self.agent.model
-        training = model.training
-        model.eval()
-        with torch.no_grad():
-            found = search(model, model.encode(batch.source, batch.copy), self.options)
-        model.train(training)
-        return found
+        with torch.no_grad(), without_dropout(model):
+            return search(model, _read(model, batch.source, batch.copy, noisy=self.noisy), self.options)
 
     def begin(self, rows: list[Row]) -> None:
         """Send the sources and start."""
@@ -153,13 +157,19 @@ class Searcher:
     def _record(self, batch: int, length: int) -> tuple[Tensor, _Fused | _Steps]:
         """Capture searches of a shape; their sources [2, B, S] (as read, as copied) come from the pinned tensor."""
         model = self.agent.model
-        training = model.training
-        model.eval()
         sources = torch.full((2, batch, length), BOS, device=self.agent.device)
         self.stream.wait_stream(torch.cuda.current_stream())
-        captured = self.kind(model, self.options, sources, self.stream)
-        model.train(training)
+        with without_dropout(model):
+            captured = self.kind(model, self.options, sources, self.stream, noisy=self.noisy)
         return torch.empty(sources.shape, dtype=sources.dtype, pin_memory=True), captured
+
+
+def _read(model: Seq2Seq, source: Tensor, copy: Tensor, *, noisy: bool) -> Memory:
+    """What the decoder of a search sees; the decoder itself never has dropout there."""
+    model.train(noisy)
+    memory = model.encode(source, copy)
+    model.eval()
+    return memory
 
 
 def _steps(options: Options) -> int:

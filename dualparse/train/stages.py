@@ -61,7 +61,8 @@ def prepare(stage: str, recipe: Recipe, run: Run, material: Material, device: to
 
 def _agent(direction: Direction, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
     agent, note = _fresh_agent(direction, direction, recipe, material, device)
-    task = _supervised(agent, recipe, material, material.labeled, None)
+    pairs = material.labeled + material.noisy if direction == "q2lf" else material.pairs
+    task = _supervised(agent, recipe, material, pairs, None)
     return Prepared(task, _schedule(recipe.train, recipe.seed), results(recipe, direction), note)
 
 
@@ -101,8 +102,8 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
         rng=random.Random(f"{recipe.seed}/pseudo/phrases"),
     )
     agent, _ = _fresh_agent("q2lf", "pseudo", recipe, material, device)
-    weights = [1.0] * len(material.labeled) + [recipe.pseudo.discount] * len(made)
-    task = _supervised(agent, recipe, material, material.labeled + made, weights)
+    weights = [1.0] * len(material.pairs) + [recipe.pseudo.discount] * len(made)
+    task = _supervised(agent, recipe, material, material.pairs + made, weights)
     note = f"pseudo: {len(made)} pairs made up, each worth {recipe.pseudo.discount}"
     return Prepared(
         Task("pseudo", task.stepper, task.epoch, task.summarize, task.evaluate),
@@ -119,7 +120,7 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
     model: LanguageModel = new_language_model(recipe, vocab)
     model.initialize(scale=recipe.model.init, generator=_generator(recipe, stage))
     model.to(device)
-    more = material.queries if side == "query" else material.forms
+    read = material.all_queries if side == "query" else material.all_forms
 
     def texts(examples: list[Example]) -> list[tuple[str, ...]]:
         return [getattr(example, side) for example in examples]
@@ -128,7 +129,7 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
         model,
         stage,
         vocab,
-        texts(material.labeled + more),
+        texts(read),
         texts(material.dev),
         optimizer=adam(recipe.language_model),
         batch_size=recipe.language_model.batch_size,
@@ -145,8 +146,7 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         run.language_model("query_lm", device) if settings.form_loop and settings.form_validity_lm else None,
         run.language_model("lf_lm", device) if settings.query_loop and settings.query_validity_lm else None,
     )
-    labeled = material.labeled
-    sets = Sets(labeled, labeled + material.queries, labeled + material.forms)
+    sets = Sets(material.pairs, material.all_queries, material.all_forms)
     task = game_task(
         players,
         sets,
@@ -156,7 +156,7 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         optimizer=adam(settings),
         dev_search=search_options(recipe, beams=recipe.search.dev_beams),
     )
-    note = f"dual: {len(sets.queries)} queries, {len(sets.forms)} forms, {len(labeled)} labeled pairs"
+    note = f"dual: {len(sets.queries)} queries, {len(sets.forms)} forms, {len(sets.labeled)} labeled pairs"
     return Prepared(task, _schedule(settings, recipe.seed), results(recipe, "dual"), note)
 
 
@@ -173,6 +173,7 @@ def game_options(settings: GameSettings, recipe: Recipe) -> GameOptions:
         query_loop=settings.query_loop,
         form_loop=settings.form_loop,
         noisy_reward=settings.noisy_reward,
+        noisy_search=settings.noisy_search,
         seed=recipe.seed,
     )
 

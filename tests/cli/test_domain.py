@@ -38,6 +38,7 @@ def test_show_has_types_properties_counts_and_answered_questions(dualparse):
     assert any(line[-5:] == ["trail", "length", "number", "km", "24"] for line in lines)
     assert any(line[:1] == ["examples:"] and "train," in line for line in lines)
     assert result.stdout.count("  ( ") == 3
+    assert "to try on a trained parser\n  how long is the larch path\n" in result.stdout
 
 
 def test_show_names_the_nearest_domain(dualparse):

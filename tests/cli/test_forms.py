@@ -77,6 +77,14 @@ def test_check_from_a_file(tmp_path):
     assert lines[4] == "error: unknown type 'lake'"
 
 
+@pytest.mark.parametrize("command", ["execute", "check"])
+def test_a_line_of_an_example_file_is_told_from_a_form(command):
+    lines = "how many huts\t( count ( all hut ) )\n( count\t( all hut ) )\n"
+    answers = runner.invoke(app, [command, "-d", "huts"], input=lines).stdout.splitlines()
+    assert answers[0].endswith("; expected a form alone, without its query and tab")
+    assert not answers[1].startswith("error")
+
+
 def test_a_dash_is_standard_input():
     result = runner.invoke(app, ["check", "-d", "huts", "-"], input="( all hut )\n")
     assert result.stdout == "ok\n"

@@ -134,7 +134,7 @@ def test_questions_from_standard_input_as_json(run, dualparse):
     assert second["question"] == "le café [bold]?"
     for answered in (first, second):
         assert len(answered["hypotheses"]) == 2
-        assert set(answered["hypotheses"][0]) == {"form", "score", "ok", "reason", "answer"}
+        assert set(answered["hypotheses"][0]) == {"form", "score", "ok", "reason", "answer", "copies"}
 
 
 def test_a_question_that_looks_like_markup_is_shown_as_it_is(run, dualparse):

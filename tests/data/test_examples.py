@@ -193,9 +193,11 @@ def test_dev_is_drawn_from_train_where_there_is_no_dev_file(tmp_path):
     assert (len(splits.train), len(splits.dev), splits.test) == (8, 2, [])
 
 
-def test_a_domain_without_training_examples_is_refused():
-    with pytest.raises(InputError, match="no training examples"):
-        load_examples(domain(), dev_seed=1)
+def test_a_domain_may_have_no_training_examples(tmp_path):
+    queries = write(tmp_path, "queries.txt", "d\n")
+    splits = load_examples(domain(queries=queries), dev_seed=1)
+    assert splits.extra_queries == [Example(("d",), None)]
+    assert splits.train == splits.dev == splits.test == splits.extra_forms == []
 
 
 @pytest.mark.parametrize(("split", "text"), [("test", "none\tf\n"), ("dev", "none\tf\n"), ("extra", "a\tf\n")])

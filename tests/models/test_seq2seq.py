@@ -166,7 +166,7 @@ def test_repeated_copy_tokens_add_up():
         model.gate.bias.fill_(-50.0)
     source, copy = torch.tensor([[4, 5, 6, 0]]), torch.tensor([[V, 5, V, 0]])
     memory = model.encode(source, copy)
-    attention = model.attention(memory, torch.tensor([[BOS]]))[0, 0]
+    attention = model.look(memory, torch.tensor([[BOS]]), torch.tensor([[V]])).attention[0, 0]
     probabilities = model.step(memory, model.begin(memory, 1), torch.tensor([[BOS]]))[0].exp()[0, 0]
     torch.testing.assert_close(probabilities[V], attention[0] + attention[2])
     torch.testing.assert_close(probabilities[5], attention[1])
@@ -267,9 +267,29 @@ def test_an_empty_source_gives_finite_values():
 
 def test_attention_is_a_distribution_over_the_words():
     model, batch = tiny_model(), make_batch(2, rows=4)
-    weights = model.attention(model.encode(batch.source, batch.copy), batch.inputs)
+    weights = model.look(model.encode(batch.source, batch.copy), batch.inputs, batch.targets).attention
     torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
     assert not weights.masked_select((batch.source == PAD)[:, None, :]).any()
+
+
+def test_a_look_tells_how_much_of_each_target_was_copied():
+    """The share times the target's probability is the gate times the attention on the positions that carry it."""
+    model, batch = tiny_model(seed=2), make_batch(2, rows=4)
+    memory = model.encode(batch.source, batch.copy)
+    look = model.look(memory, batch.inputs, batch.targets)
+    carried = (batch.copy.unsqueeze(1) == batch.targets.unsqueeze(2)) & (batch.source != PAD).unsqueeze(1)
+    copied = look.gate * (look.attention * carried).sum(-1)
+    probability = model.log_probs(memory, batch.inputs, batch.targets).exp()
+    real = batch.targets != PAD
+    torch.testing.assert_close((look.copied * probability)[real], copied[real])
+    assert float(copied.detach().max()) > 0.01
+
+
+def test_a_network_that_cannot_copy_copies_nothing():
+    model, batch = tiny_model(copy=False), make_batch(2, rows=4)
+    look = model.look(model.encode(batch.source, batch.copy), batch.inputs, batch.targets)
+    assert look.gate.shape == look.copied.shape == batch.targets.shape
+    assert not look.gate.any() and not look.copied.any()
 
 
 def test_initialisation_is_uniform_by_its_generator_alone():

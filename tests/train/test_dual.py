@@ -252,3 +252,14 @@ def test_rows_of_different_lengths_are_stacked():
     assert stacked.copy.tolist()[1] == [*row.copy, PAD]
     assert stacked.targets.tolist() == [[letters.LF.index["B"], EOS, PAD, PAD, PAD], [4, size + 1, EOS, PAD, PAD]]
     assert stacked.inputs.tolist()[1] == [BOS, 4, UNK, PAD, PAD]
+
+
+def test_noise_in_the_search_varies_what_is_found_and_leaves_the_model_as_it_was():
+    agent = letters.players(dropout=0.5).q2lf
+    rows = [source.row for source in sources(agent, letters.QUERIES)]
+    agent.model.train()
+    torch.manual_seed(0)
+    noisy, plain = (Searcher(agent, Options(2, letters.LONGEST), noisy=noise) for noise in (True, False))
+    scores = {bool(noise.noisy): {str(noise.find(rows).log_prob) for _ in range(5)} for noise in (noisy, plain)}
+    assert len(scores[True]) > 1 and len(scores[False]) == 1
+    assert agent.model.training

@@ -1,0 +1,93 @@
+"""Two sides of a comparison that take turns: rates of both, and the ratio of every turn.
+
+The ratio is the median of the turns' ratios: in one turn both sides had much the same machine, so a load from elsewhere
+moves the rates but hardly the ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from benchmarks.load import watched
+
+BUSY = 0.05  # a turn counts as disturbed when other programs had more than this share of the cores
+
+Work = Callable[[], dict[str, float]]
+"""Do a piece of work; says at least its `seconds` and how many `items` were done."""
+
+
+@dataclass
+class Side:
+    """What one side did: items a second in every turn, with the share of the cores that others had meanwhile."""
+
+    name: str
+    rates: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    others: list[float] = field(default_factory=list)
+    last: dict[str, float] = field(default_factory=dict)
+
+    def take(self, work: Work, process: int | None) -> None:
+        """One turn; the work is done by the process with this number, or by this one."""
+        with watched(process) as watch:
+            answer = work()
+        self.rates.append(round(answer["items"] / answer["seconds"], 3))
+        self.seconds.append(round(answer["seconds"], 4))
+        self.others.append(round(watch.others, 3))
+        self.last = answer
+
+    @property
+    def rate(self) -> float:
+        return median(self.rates)
+
+
+@dataclass
+class Comparison:
+    """One figure of two sides; `target` is the ratio hoped for."""
+
+    name: str
+    unit: str
+    ours: Side
+    other: Side
+    target: float | None = None
+
+    def turn(self, ours: tuple[Work, int | None], other: tuple[Work, int | None]) -> None:
+        self.ours.take(*ours)
+        self.other.take(*other)
+
+    @property
+    def ratios(self) -> list[float]:
+        return [a / b for a, b in zip(self.ours.rates, self.other.rates, strict=True)]
+
+    @property
+    def ratio(self) -> float:
+        return median(self.ratios)
+
+    @property
+    def disturbed(self) -> int:
+        """Turns of either side during which other programs worked, too."""
+        return sum(others > BUSY for side in (self.ours, self.other) for others in side.others)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "ratio": round(self.ratio, 2),
+            "ratios": [round(ratio, 2) for ratio in self.ratios],
+            "target": self.target,
+            "repetitions": len(self.ours.rates),
+            "disturbed": self.disturbed,
+            "sides": [
+                {
+                    "name": side.name,
+                    "rate": round(side.rate, 2),
+                    "best_rate": round(max(side.rates), 2),
+                    "seconds": side.seconds,
+                    "others": side.others,
+                    "last": {key: round(value, 4) for key, value in side.last.items()},
+                }
+                for side in (self.ours, self.other)
+            ],
+        }

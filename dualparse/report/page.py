@@ -1,0 +1,162 @@
+"""The whole report as one Markdown page with tables and pictures beside it, and a short form of it for a README."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dualparse.errors import InputError
+from dualparse.files import write_text
+from dualparse.report.claims import Finding, claims
+from dualparse.report.results import MISSING, Outcome, Result, outcomes_of, read_results
+from dualparse.report.tables import Table, all_tables, main_table
+
+BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of results -->"
+SHARING = "gpu-sharing.json"  # how many jobs a GPU takes at the same time, as benchmarks/sharing.py measured it
+FIGURES = {
+    "summary": "The paper and dualparse, all labels.",
+    "figure3": "Figure 3. Accuracy over the share of labels; the other pairs are used without them.",
+    "figure4": "Figure 4. Accuracy over the amount of data without labels, with 30 % of the labels.",
+}
+
+
+def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[Path]:
+    """Write report.md, a CSV file per table and the figures; `more` are further sections. Returns the files."""
+    found = read_results(results)
+    outcomes = outcomes_of(found)
+    drawn = draw(outcomes, out)
+    files = {out / f"{table.name}.csv": table.csv() for table in all_tables(outcomes)}
+    parts = [
+        f"# Results\n\n{_provenance(found)}",
+        f"{_table(main_table(outcomes))}\n\n{_figure('summary', drawn)}",
+        f"## The paper's claims\n\n{claims_text(outcomes)}",
+        "## Tables",
+        *(f"{_table(table)} [As CSV, with the spread over seeds.]({table.name}.csv)" for table in all_tables(outcomes)),
+        f"## Figures\n\n{_figure('figure3', drawn)}\n\n{_figure('figure4', drawn)}",
+        f"## Jobs on one GPU\n\n{sharing_text(results)}",
+        *more,
+    ]
+    files[out / "report.md"] = "\n\n".join(parts) + "\n"
+    for path, text in files.items():
+        write_text(path, text)
+    return [*files, *(path for paths in drawn.values() for path in paths)]
+
+
+def _table(table: Table) -> str:
+    return f"**{table.title}**\n\n{table.markdown()}\n\n{table.note}".rstrip()
+
+
+def _figure(name: str, drawn: Mapping[str, list[Path]]) -> str:
+    caption = FIGURES[name]
+    return f"![{caption}]({name}.svg)\n\n{caption}" if name in drawn else f"{caption} Not run yet."
+
+
+def draw(outcomes: Sequence[Outcome], out: Path) -> dict[str, list[Path]]:
+    """Draw the figures there are results for; those of an earlier report that are none any more go."""
+    from dualparse.report import figures  # here: matplotlib takes a while to load
+
+    drawn = {}
+    for name in FIGURES:
+        figure = getattr(figures, name)(outcomes)
+        if figure is None:
+            for kind in figures.FORMATS:
+                (out / f"{name}.{kind}").unlink(missing_ok=True)
+        else:
+            drawn[name] = figures.save(figure, out, name)
+    return drawn
+
+
+def _provenance(results: Sequence[Result]) -> str:
+    """Where the numbers come from."""
+    hardware = sorted({result["hardware"] for result in results if "hardware" in result})
+    commits = sorted({result["commit"] for result in results if "commit" in result})
+    return (
+        f"{len(results)} tested runs on {', '.join(hardware) or 'unknown hardware'}, {_hours(results):.1f} hours of "
+        f"training in all; commits {', '.join(commits) or 'unknown'}. Every number is the median over seeds of what "
+        f"result files say; settings were chosen on dev and test was scored once. `{MISSING}` has not been run yet."
+    )
+
+
+def _hours(results: Sequence[Result]) -> float:
+    """Training time of all runs; a stage that several of them share counts once."""
+    shared = {
+        stage["shared"]: stage["seconds"]
+        for result in results
+        for stage in result.get("stages", {}).values()
+        if "shared" in stage
+    }
+    return (sum(result.get("seconds", 0.0) for result in results) + sum(shared.values())) / 3600
+
+
+def claims_text(outcomes: Sequence[Outcome]) -> str:
+    """Every claim with its verdict, then the comparisons behind those that have been run."""
+    found = claims(outcomes)
+    overview = [f"{_row(claim.together)} {claim.run} of {len(claim.findings)} |" for claim in found]
+    parts = [
+        "Differences are in points of test accuracy, means over seeds; the 95 % intervals come from a paired bootstrap "
+        "over the test examples. A claim is supported when the interval of the mean over its comparisons lies above "
+        "zero (for *does not help*: does not lie above it).",
+        "\n".join([f"| claim {_HEADER} comparisons run |", f"|---{_RULE}---|", *overview]),
+    ]
+    for claim in found:
+        if claim.run and len(claim.findings) > 1:
+            rows = map(_row, claim.findings)
+            parts += [f"**{claim.together.text}**", "\n".join([f"| comparison {_HEADER}", f"|---{_RULE}", *rows])]
+    return "\n\n".join(parts)
+
+
+_HEADER, _RULE = "| paper | dualparse | 95 % interval | our numbers |", "|---:|---:|---:|---|"
+
+
+def _row(finding: Finding) -> str:
+    paper, ours = (MISSING if value is None else f"{value:+.1f}" for value in (finding.paper, finding.difference))
+    interval = f"{finding.interval[0]:+.1f} to {finding.interval[1]:+.1f}" if finding.interval else MISSING
+    verdict = finding.verdict + (f" ({finding.note})" if finding.note else "")
+    return f"| {finding.text} | {paper} | {ours} | {interval} | {verdict} |"
+
+
+def sharing_text(results: Path) -> str:
+    """What was measured about jobs that share a GPU."""
+    path = results / SHARING
+    if not path.is_file():
+        return "Not measured yet: `python -m benchmarks.sharing --out results/gpu-sharing.json` does."
+    try:
+        told: dict[str, Any] = json.loads(path.read_bytes())
+        rows = [(int(row["jobs"]), float(row["jobs_an_hour"])) for row in told["rows"]]
+        first = rows[0][1] / rows[0][0]
+        lines = [f"| {jobs} | {rate:.1f} | {rate / first:.2f} |" for jobs, rate in rows]
+        head = f"{told['what']}, on {told['hardware']}:"
+    except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError):
+        raise InputError("not a measurement of benchmarks/sharing.py", path=path) from None
+    return "\n".join([head, "", "| jobs at a time | jobs an hour | times as many as one |", "|---:|---:|---:|", *lines])
+
+
+def short_text(results: Path, picture: str) -> str:
+    """The main table and the summary picture, for a README."""
+    table = main_table(outcomes_of(read_results(results)))
+    image = f"![The paper and dualparse, method by method]({picture})"
+    return f"{table.title}; medians over seeds.\n\n{table.markdown()}\n\n{image}\n"
+
+
+def put_into(path: Path, text: str) -> None:
+    """Replace what stands between the two marks of a Markdown file."""
+    try:
+        old = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError("no such file", path=path) from None
+    before, begin, rest = old.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise InputError(f"the marks {BEGIN} and {END} are missing", path=path)
+    write_text(path, f"{before}{BEGIN}\n\n{text}\n{END}{after}")
+
+
+def put_results_into(path: Path, results: Path, picture: Path) -> None:
+    """The short form into a page, its picture into a file of its own."""
+    from dualparse.report import figures
+
+    put_into(path, short_text(results, os.path.relpath(picture, path.parent)))
+    figures.save(figures.summary(outcomes_of(read_results(results))), picture.parent, picture.stem, ("svg",))

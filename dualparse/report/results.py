@@ -1,0 +1,170 @@
+"""Result files -> outcomes with the paper's names for methods; the median over seeds, with their number and spread.
+
+A result is a JSON file that `dualparse sweep` wrote. Where several settings of a method were tested, the ones that are
+best on dev count: the report never chooses by test scores.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dualparse.config import make_recipe
+from dualparse.errors import InputError
+from dualparse.report.paper import LM_VALIDITY
+from dualparse.train.sharing import essence
+
+MISSING = "-"
+Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One tested run. `settings` is all of its recipe but domain and seed; `correct` has a 0 or 1 per test example and
+    is empty in results of older versions."""
+
+    method: str
+    domain: str
+    labeled: float
+    unlabeled: float
+    seed: int
+    settings: str
+    dev: float
+    test: float
+    examples: int
+    correct: str
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Test accuracies of one method on one domain, a seed each."""
+
+    values: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.values:
+            return MISSING
+        if len(self.values) == 1:
+            return f"{self.median:.1f}"
+        return f"{self.median:.1f} ({min(self.values):.1f}-{max(self.values):.1f}, {len(self.values)} seeds)"
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+
+def read_results(folder: Path) -> list[dict[str, Any]]:
+    """All results below a folder that have a test score."""
+    if not folder.is_dir():
+        raise InputError("no such folder of results", path=folder)
+    results = []
+    for path in sorted(folder.glob("*/*.json")):
+        try:
+            result = json.loads(path.read_bytes())
+        except ValueError:
+            raise InputError("not JSON", path=path) from None
+        if isinstance(result, dict) and "recipe" in result and "q2lf" in result.get("test", {}):
+            results.append(result)
+    return results
+
+
+def method(recipe: Result) -> str:
+    """The paper's name for what a recipe does; what the paper does not do stands behind it in parentheses.
+
+    >>> method({"model": {"copy_mechanism": True}, "stages": ["q2lf"], "data": {}})
+    'AttPtr'
+    """
+    data, stages = recipe["data"], recipe["stages"]
+    name = "AttPtr" if recipe["model"]["copy_mechanism"] else "Att"
+    torn = data.get("labeled", 1.0) < 1.0
+    forms = (torn and data.get("forms", True)) or data.get("synthesized")
+    used = [mark for mark, on in (("LF", forms), ("Q", torn and data.get("queries", True))) if on]
+    if "pseudo" in stages:
+        name = f"{name}+Pseudo({'+'.join(used)})"
+    elif "dual" in stages:
+        name = "+".join([name, "Dual", *used])
+    return name + "".join(f" ({note})" for note in _not_in_the_paper(recipe, torn)) + _validity(recipe)
+
+
+def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
+    data, stages, game = recipe["data"], recipe["stages"], recipe.get("game", {})
+    played = "dual" in stages
+    notes = {
+        "pairs from the grammar": data.get("canonical", 0) > 0,
+        "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
+        "no loop from queries": played and not game.get("query_loop", True),
+        "no loop from forms": played and not game.get("form_loop", True),
+    }
+    return [note for note, on in notes.items() if on]
+
+
+def _validity(recipe: Result) -> str:
+    game = recipe.get("game", {})
+    if "dual" not in recipe["stages"] or not game.get("query_validity_lm"):
+        return ""
+    return " (LM and check validity)" if game.get("query_validity_check", 1.0) else LM_VALIDITY
+
+
+def outcomes_of(results: Iterable[Result]) -> list[Outcome]:
+    """The outcomes that count: per method, domain and amount of data those with the settings that are best on dev."""
+    groups: dict[tuple[Any, ...], dict[str, dict[int, Outcome]]] = {}
+    for outcome in map(_outcome, results):
+        key = (outcome.method, outcome.domain, outcome.labeled, outcome.unlabeled)
+        seeds = groups.setdefault(key, {}).setdefault(outcome.settings, {})
+        if outcome.seed not in seeds or not seeds[outcome.seed].correct:  # of two runs alike, the one that tells more
+            seeds[outcome.seed] = outcome
+    best = [max(group.values(), key=lambda seeds: _mean_dev(seeds.values())) for group in groups.values()]
+    return [outcome for seeds in best for _, outcome in sorted(seeds.items())]
+
+
+def _outcome(result: Result) -> Outcome:
+    recipe = dict(result["recipe"])
+    with suppress(InputError):  # written by a version with other settings: what we need of it is there all the same
+        recipe = essence(make_recipe(dict(recipe))).model_dump(mode="json")
+    others = {key: value for key, value in recipe.items() if key not in ("domain", "seed", "start_from")}
+    test = result["test"]["q2lf"]
+    return Outcome(
+        method(recipe),
+        recipe["domain"].removeprefix("overnight/"),
+        recipe["data"].get("labeled", 1.0),
+        recipe["data"].get("unlabeled", 1.0),
+        recipe["seed"],
+        json.dumps(others, sort_keys=True),
+        result.get("dev", {}).get("q2lf", {}).get("accuracy", 0.0),
+        test["accuracy"],
+        test.get("examples", 0),
+        result.get("correct", {}).get("test", ""),
+    )
+
+
+def _mean_dev(outcomes: Iterable[Outcome]) -> float:
+    return statistics.mean(outcome.dev for outcome in outcomes)
+
+
+def select(
+    outcomes: Iterable[Outcome], method: str, domain: str, *, labeled: float = 1.0, unlabeled: float = 1.0
+) -> list[Outcome]:
+    """The runs of one method on one domain, a seed each."""
+    wanted = (method, domain, labeled, unlabeled)
+    return [o for o in outcomes if (o.method, o.domain, o.labeled, o.unlabeled) == wanted]
+
+
+def scores(outcomes: Iterable[Outcome], method: str, domain: str, **amounts: float) -> Scores:
+    """Their test accuracies."""
+    return Scores(tuple(outcome.test for outcome in select(outcomes, method, domain, **amounts)))
+
+
+def average(cells: Sequence[Scores]) -> float | None:
+    """The mean of the medians over all domains, None where one is missing.
+
+    >>> average([Scores((80.0, 90.0, 100.0)), Scores((70.0,))]), average([Scores((80.0,)), Scores()])
+    (80.0, None)
+    """
+    if not all(cell.values for cell in cells):
+        return None
+    return statistics.mean(cell.median for cell in cells)

@@ -1,0 +1,156 @@
+"""Tables laid out like the paper's, its number beside ours: outcomes in, Markdown and CSV out.
+
+Tables 2 and 4: methods down, domains across. Table 3: ATIS. Table 5: what judges forms in the game. What has not been
+run is shown as missing. The CSV files have the spread over seeds of every cell as well.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dualparse.report.paper import DATASETS, DOMAINS, LM_VALIDITY, PAPER, paper_score, paper_scores
+from dualparse.report.results import MISSING, Outcome, Scores, average, scores
+
+SHORT = [f"{domain[:3].title()}." for domain in DOMAINS]  # as the paper heads its columns
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as people read it, and with all its numbers for a program."""
+
+    name: str
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    records: list[dict[str, object]]
+    note: str = ""
+
+    def markdown(self) -> str:
+        lines = ["| " + " | ".join(self.header) + " |", "|---|" + "---:|" * (len(self.header) - 1)]
+        return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in self.rows])
+
+    def csv(self) -> str:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(self.records[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.records)
+        return text.getvalue()
+
+
+def main_table(outcomes: Sequence[Outcome]) -> Table:
+    """Both datasets in one, all labels: what a newcomer wants to see first."""
+    rows, records = [], []
+    for name in PAPER["table3"]:
+        row = [name]
+        record: dict[str, object] = {"method": name}
+        for dataset, domains in DATASETS.items():
+            paper = paper_score(dataset, name, 1.0)
+            cells = [scores(outcomes, name, domain) for domain in domains]
+            row += [_number(paper), str(cells[0]) if dataset == "ATIS" else _average(cells)]
+            record |= {f"{dataset} paper": paper, f"{dataset} dualparse": average(cells)}
+        rows.append(row)
+        records.append(record)
+    header = ["method", "ATIS, paper", "ATIS, dualparse", "OVERNIGHT, paper", "OVERNIGHT, dualparse"]
+    return Table(
+        "main", "All labels: test exact match on ATIS, mean denotation accuracy on OVERNIGHT", header, rows, records
+    )
+
+
+def table2(outcomes: Sequence[Outcome]) -> Table:
+    title = "Table 2. OVERNIGHT, all labels: test denotation accuracy"
+    return _wide("table2", title, list(PAPER["table2"]), outcomes, labeled=1.0, datasets=["OVERNIGHT"])
+
+
+def table3(outcomes: Sequence[Outcome]) -> Table:
+    rows, records = [], []
+    for name in PAPER["table3"]:
+        paper, ours = paper_score("ATIS", name, 1.0), scores(outcomes, name, "atis")
+        rows.append([name, _number(paper), str(ours)])
+        records.append({"method": name} | _columns("ATIS", paper, ours))
+    return Table(
+        "table3", "Table 3. ATIS, all labels: test exact match", ["method", "paper", "dualparse"], rows, records
+    )
+
+
+def table4(outcomes: Sequence[Outcome]) -> Table:
+    title = "Table 4. Half of the labels: test denotation accuracy on OVERNIGHT, exact match on ATIS"
+    return _wide("table4", title, list(PAPER["table4"]), outcomes, labeled=0.5, datasets=["OVERNIGHT", "ATIS"])
+
+
+def table5(outcomes: Sequence[Outcome]) -> Table:
+    rows, records = [], []
+    for base, paper in PAPER["table5"].items():
+        for judge, name, mark in (("lm", "language model", LM_VALIDITY), ("check", "check", "")):
+            method = f"{base}+Dual+LF+Q{mark}"
+            cells = {d: [scores(outcomes, method, x, labeled=0.5) for x in DATASETS[d]] for d in DATASETS}
+            atis, overnight = paper[judge]
+            rows.append(
+                [f"{base}+Dual", name, _both(cells["ATIS"][0], atis), _both(average(cells["OVERNIGHT"]), overnight)]
+            )
+            record = {"method": f"{base}+Dual", "validity": name} | _columns("ATIS", atis, cells["ATIS"][0])
+            record |= {"OVERNIGHT paper": overnight, "OVERNIGHT": average(cells["OVERNIGHT"])}
+            records.append(record)
+    title = "Table 5. What judges forms in the game, half of the labels"
+    return Table("table5", title, ["method", "validity", "ATIS", "OVERNIGHT"], rows, records, note=OURS_FIRST)
+
+
+OURS_FIRST = "Ours first, the paper's in parentheses."
+
+
+def all_tables(outcomes: Sequence[Outcome]) -> Iterator[Table]:
+    """The paper's Tables 2 to 5."""
+    for make in (table2, table3, table4, table5):
+        yield make(outcomes)
+
+
+def _wide(
+    name: str, title: str, methods: list[str], outcomes: Sequence[Outcome], *, labeled: float, datasets: list[str]
+) -> Table:
+    """Methods down, domains and their average across."""
+    rows, records = [], []
+    for method in methods:
+        row, seeds, record = [method], [], dict[str, object](method=method)
+        for dataset in datasets:
+            cells = [scores(outcomes, method, domain, labeled=labeled) for domain in DATASETS[dataset]]
+            paper = paper_scores(dataset, method, labeled)
+            seeds += [len(cell.values) for cell in cells if cell.values]
+            row += [_both(cell, number) for cell, number in zip(cells, paper, strict=True)]
+            for domain, number, cell in zip(DATASETS[dataset], paper, cells, strict=True):
+                record |= _columns(domain, number, cell)
+            if len(cells) > 1:
+                row.append(_both(average(cells), paper_score(dataset, method, labeled)))
+                record |= {"average paper": paper_score(dataset, method, labeled), "average": average(cells)}
+        rows.append(
+            [*row, f"{min(seeds)}-{max(seeds)}" if len(set(seeds)) > 1 else str(seeds[0]) if seeds else MISSING]
+        )
+        records.append(record)
+    columns = {"OVERNIGHT": [*SHORT, "Avg."], "ATIS": ["ATIS"]}
+    header = ["method", *(column for dataset in datasets for column in columns[dataset]), "seeds"]
+    return Table(name, title, header, rows, records, note=OURS_FIRST)
+
+
+def _columns(name: str, paper: float | None, cell: Scores) -> dict[str, object]:
+    """What the CSV file says about a cell."""
+    values = cell.values
+    ours = (cell.median, min(values), max(values)) if values else ("", "", "")
+    keys = (name, f"{name} lowest", f"{name} highest")
+    return {f"{name} paper": paper, **dict(zip(keys, ours, strict=True)), f"{name} seeds": len(values)}
+
+
+def _both(ours: Scores | float | None, paper: float | None) -> str:
+    if isinstance(ours, Scores):
+        ours = ours.median if ours.values else None
+    return f"{_number(ours)} ({_number(paper)})"
+
+
+def _average(cells: list[Scores]) -> str:
+    """The average with the number of seeds, where there are several."""
+    value, seeds = average(cells), min(len(cell.values) for cell in cells)
+    return _number(value) + (f" ({seeds} seeds)" if seeds > 1 else "")
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.1f}"

@@ -1,0 +1,27 @@
+"""How much one caller may ask for. What a request may hold stands in the OpenAPI document; the rest is set at start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MAX_QUESTION = 2_000  # characters; the parser takes at most 200 words
+MAX_FORM = 10_000  # characters
+MAX_NAME = 200  # characters of a run's name
+MAX_K = 20  # readings or wordings
+MAX_BODY = 64 * 1024  # bytes
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How a server divides its work.
+
+    batch    most questions searched together
+    workers  searches at the same time, for each run
+    room     most jobs that wait for one model
+    seconds  most for one request
+    """
+
+    batch: int = 32
+    workers: int = 1
+    room: int = 256
+    seconds: float = 10.0

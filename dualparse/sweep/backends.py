@@ -1,0 +1,182 @@
+"""Many jobs at the same time. In: jobs. Out: every job as it ends, with what went wrong (empty when nothing did).
+
+Each job has a process of its own, so that a crash, or the system killing it, ends that job alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Protocol
+
+from dualparse.errors import InputError
+from dualparse.sweep.jobs import Job, run_job
+
+PASSED_ON = ("DUALPARSE_DATA", "DUALPARSE_COMMIT", "OMP_NUM_THREADS")  # variables that processes on a cluster need too
+
+WORKER = (sys.executable, "-m", "dualparse.sweep.worker")
+
+
+class Backend(Protocol):
+    """Something that runs jobs; to be used in a `with` block, at the end of which nothing of it runs any more."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]: ...
+
+    def __enter__(self) -> Backend: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None): ...
+
+
+class Local:
+    """Processes on this machine, `workers` at the same time: threads of joblib that each wait for one process.
+
+    `command` starts the process of a job, which reads the job from its standard input.
+    """
+
+    def __init__(self, workers: int = 1, *, command: Sequence[str] = WORKER):
+        self.workers, self.command = workers, list(command)
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._guard = threading.Lock()
+        self._stopped = False
+
+    def __enter__(self) -> Local:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop what still runs; checkpoints are on disk, so the next sweep goes on from there."""
+        with self._guard:
+            self._stopped = True
+            running = list(self._running)
+        for process in running:
+            process.terminate()
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]:
+        from joblib import Parallel, delayed
+
+        pool = Parallel(
+            n_jobs=self.workers,
+            backend="threading",
+            return_as="generator_unordered",
+            batch_size=1,
+            pre_dispatch="n_jobs",
+        )
+        yield from pool(delayed(self._run)(job) for job in jobs)
+
+    def _run(self, job: Job) -> tuple[Job, str]:
+        log = job.beside(".log")
+        log.parent.mkdir(parents=True, exist_ok=True)
+        threads = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // self.workers))}
+        with log.open("wb") as output:
+            with self._guard:
+                if self._stopped:
+                    return job, "stopped"
+                process = subprocess.Popen(
+                    self.command,
+                    stdin=subprocess.PIPE,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=threads | os.environ,
+                )
+                self._running.add(process)
+            process.communicate(job.to_json().encode())
+        with self._guard:
+            self._running.discard(process)
+        error = _what_happened(process.returncode, log.read_text(encoding="utf-8", errors="replace"))
+        log.unlink()  # an error has it all
+        return job, error
+
+
+def _what_happened(code: int, output: str) -> str:
+    """A line that says why a process ended, then all it had to say; empty when it ended well."""
+    if code == 0:
+        return ""
+    lines = output.strip().splitlines() or ["it said nothing"]
+    reason = lines[-1].removeprefix("error: ")
+    if code < 0:
+        reason = (
+            f"the process was killed ({signal.Signals(-code).name}){', out of memory?' * (code == -signal.SIGKILL)}"
+        )
+    return "\n".join([reason, "", *lines])
+
+
+class OnRay:
+    """A Ray cluster: the one at `address`, or one on this machine where none is named.
+
+    Every machine of it sees the same folders and has the package. `gpu_share` is what a job takes of a GPU, 0.25 puts
+    four on each; without one, a whole GPU where the cluster has any. `work` does a job there.
+    """
+
+    def __init__(
+        self,
+        address: str = "",
+        *,
+        gpu_share: float | None = None,
+        device: str = "auto",
+        work: Callable[[Job], None] = run_job,
+    ):
+        self.address, self.gpu_share, self.device, self.work = address, gpu_share, device, work
+
+    def __enter__(self) -> OnRay:
+        try:
+            import ray
+        except ModuleNotFoundError:
+            raise InputError("Ray is not installed here: pip install 'dualparse[ray]'") from None
+        variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        try:
+            ray.init(
+                address=self.address or None,
+                runtime_env={"env_vars": variables},
+                include_dashboard=False if not self.address else None,
+                log_to_driver=False,
+                logging_level=logging.WARNING,
+            )
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise InputError(f"no Ray cluster at {self.address or 'this machine'}: {error}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        import ray
+
+        ray.shutdown()
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]:
+        import ray
+
+        # A fresh process a job (max_calls), because a GPU's memory comes back when its process ends.
+        remote = ray.remote(num_cpus=1, num_gpus=self._share(ray), max_retries=0, max_calls=1)(_remote)
+        waiting = {remote.remote(self.work, job, os.getcwd()): job for job in jobs}
+        while waiting:
+            [first], _ = ray.wait(list(waiting), num_returns=1)
+            job = waiting.pop(first)
+            try:
+                ray.get(first)
+            except ray.exceptions.RayError as error:
+                yield job, _ray_error(error)
+            else:
+                yield job, ""
+
+    def _share(self, ray: Any) -> float:
+        if self.device == "cpu":
+            return 0.0
+        if self.gpu_share is not None:
+            return self.gpu_share
+        return 1.0 if ray.cluster_resources().get("GPU") else 0.0
+
+
+def _remote(work: Callable[[Job], None], job: Job, folder: str) -> None:
+    os.chdir(folder)  # names of folders are the driver's
+    work(job)
+
+
+def _ray_error(error: Exception) -> str:
+    cause = getattr(error, "cause", None)
+    reason = f"{type(cause).__name__}: {cause}" if cause else f"{type(error).__name__}: {error}"
+    if isinstance(cause, InputError):
+        reason = str(cause)
+    return f"{reason.partition(chr(10))[0]}\n\n{error}"

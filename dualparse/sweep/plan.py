@@ -1,0 +1,255 @@
+"""What a sweep has to do: cells and what is there already -> a state for every cell, and the jobs that are left.
+
+A result counts by what it trained and not by its name: a cell of one grid that another grid has run is done. The
+pre-training stages of the cells that are left are worked out first; each distinct one becomes a job of its own, whose
+run lies in RUNS/shared/STAGE-HASH and is there for all cells of all grids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from dualparse.config import Recipe, make_recipe, read_recipe
+from dualparse.errors import InputError
+from dualparse.sweep.grid import Cell
+from dualparse.sweep.jobs import Job, is_running
+from dualparse.train.sharing import PRETRAINING, fingerprint, stage_recipe
+
+SHARED = "shared"
+
+
+class State(StrEnum):
+    """Where a cell stands."""
+
+    DONE = "done"
+    TEST = "to be tested"
+    RUNNING = "running"
+    FAILED = "failed"
+    BEGUN = "interrupted"
+    WAITING = "waiting"
+    OUTDATED = "other settings"
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where run folders and results go; a grid has a folder of its name in each."""
+
+    runs: Path
+    results: Path
+
+    def run(self, cell: Cell) -> Path:
+        return self.runs / cell.grid / cell.name
+
+    def result(self, cell: Cell) -> Path:
+        return self.results / cell.grid / f"{cell.name}.json"
+
+    def state(self, cell: Cell) -> str:
+        return str(self.runs / cell.grid / "jobs" / cell.name)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell and what is known about it. `source` is the file of its result, which may be another grid's."""
+
+    cell: Cell
+    state: State
+    result: dict[str, Any] = field(default_factory=dict)
+    source: Path | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A result file that can be a cell's."""
+
+    path: Path
+    result: dict[str, Any]
+
+    @property
+    def tested(self) -> bool:
+        return "test" in self.result
+
+
+def read_stored(results: Path) -> dict[str, list[Stored]]:
+    """What a result trained -> the files that have it. Files of older versions that no recipe fits are left out."""
+    found: dict[str, list[Stored]] = {}
+    for path in sorted(results.glob("*/*.json")):
+        try:
+            result = json.loads(path.read_bytes())
+            key = fingerprint(make_recipe(result["recipe"]))
+        except (ValueError, KeyError, TypeError, InputError):
+            continue
+        found.setdefault(key, []).append(Stored(path, result))
+    return found
+
+
+def look(cells: Iterable[Cell], folders: Folders, *, own: bool = False) -> list[Entry]:
+    """The state of every cell; with `own`, results of other grids do not count."""
+    stored = read_stored(folders.results)
+    entries = []
+    for cell in cells:
+        found = stored.get(cell.key, [])
+        entries.append(_look(cell, folders, [i for i in found if i.path == folders.result(cell)] if own else found))
+    return entries
+
+
+def _look(cell: Cell, folders: Folders, found: list[Stored]) -> Entry:
+    own = folders.result(cell)
+    # Its own file first, but rather another grid's with a test score than one without.
+    ranked = sorted(found, key=lambda item: (cell.test and not item.tested, item.path != own))
+    if ranked and (ranked[0].tested or not cell.test):
+        return Entry(cell, State.DONE, ranked[0].result, ranked[0].path)
+    if ranked and _run_of(ranked[0].path, folders).is_dir():
+        return Entry(cell, State.TEST, ranked[0].result, ranked[0].path)
+    if own.exists():
+        known = any(item.path == own for item in found)
+        note = f"{own} " + ("has no test score, and its run is gone" if known else "was made with other settings")
+        return Entry(cell, State.OUTDATED, note=note)
+    state = folders.state(cell)
+    if is_running(state):
+        return Entry(cell, State.RUNNING)
+    if _other_run(folders.run(cell), cell.recipe):
+        return Entry(cell, State.OUTDATED, note=f"{folders.run(cell)} was started with other settings")
+    error = Path(state + ".error.txt")
+    if error.exists():
+        return Entry(cell, State.FAILED, note=first_line(error.read_text(encoding="utf-8", errors="replace")))
+    return Entry(cell, State.BEGUN if folders.run(cell).is_dir() else State.WAITING)
+
+
+def _run_of(result: Path, folders: Folders) -> Path:
+    return folders.runs / result.parent.name / result.stem
+
+
+def _other_run(folder: Path, recipe: Recipe) -> bool:
+    """Whether a run with other settings is in the way."""
+    path = folder / "config.toml"
+    try:
+        return path.exists() and read_recipe(path) != recipe
+    except InputError:
+        return True
+
+
+def first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+def stages_of(cell: Cell, folders: Folders) -> dict[str, tuple[Path, Recipe]]:
+    """Pre-training stage -> the shared run it comes from; none where the recipe names an earlier run itself."""
+    if cell.recipe.start_from:
+        return {}
+    found: dict[str, tuple[Path, Recipe]] = {}
+    for stage in PRETRAINING:
+        if stage in cell.recipe.stages:
+            recipe = stage_recipe(cell.recipe, stage)
+            found[stage] = folders.runs / SHARED / f"{stage}-{fingerprint(recipe)}", recipe
+    return found
+
+
+def stage_jobs(cells: Iterable[Cell], folders: Folders, *, device: str) -> list[Job]:
+    """Every distinct stage these cells need that nobody has trained yet."""
+    jobs: dict[Path, Job] = {}
+    for cell in cells:
+        for stage, (folder, recipe) in stages_of(cell, folders).items():
+            if not (folder / f"{stage}.safetensors").exists():
+                state = str(folder.parent / "jobs" / folder.name)
+                name = f"{SHARED}/{folder.name}"
+                jobs.setdefault(
+                    folder, Job("stage", name, recipe.model_dump(mode="json"), str(folder), state, device=device)
+                )
+    return list(jobs.values())
+
+
+def cell_job(cell: Cell, folders: Folders, *, device: str, commit: str) -> Job:
+    """The job of a cell that is to be trained."""
+    facts = {"cell": cell.name, "grid": cell.grid, "method": cell.method, "varied": cell.varied, "commit": commit}
+    return Job(
+        "cell",
+        cell.full_name,
+        cell.recipe.model_dump(mode="json"),
+        str(folders.run(cell)),
+        folders.state(cell),
+        device=device,
+        shared={stage: str(folder) for stage, (folder, _) in stages_of(cell, folders).items()},
+        facts=facts,
+        result=str(folders.result(cell)),
+        test=cell.test,
+    )
+
+
+def scoring_job(entry: Entry, folders: Folders, *, device: str) -> Job:
+    """The job that scores test for a cell that is trained. A result of another grid is copied and not changed."""
+    assert entry.source is not None
+    cell = entry.cell
+    return Job(
+        "test",
+        cell.full_name,
+        cell.recipe.model_dump(mode="json"),
+        str(_run_of(entry.source, folders)),
+        folders.state(cell),
+        device=device,
+        facts=entry.result,
+        result=str(folders.result(cell)),
+    )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be done: stages before cells. `old` are cells whose outdated result is to make room."""
+
+    stages: list[Job]
+    cells: list[Job]
+    old: list[Cell] = field(default_factory=list)
+
+
+def work_of(
+    entries: Iterable[Entry],
+    folders: Folders,
+    *,
+    device: str,
+    commit: str,
+    replace: bool = False,
+    own: bool = False,
+) -> Work:
+    """The jobs that are left. Cells made with other settings are left alone unless they are to be replaced; a cell of
+    several grids is run once, unless each grid is to have its own."""
+    left: dict[str, Cell] = {}
+    scoring, old = [], []
+    for entry in entries:
+        if entry.state == State.DONE or (entry.state == State.OUTDATED and not replace):
+            continue
+        if entry.state == State.TEST:
+            scoring.append(scoring_job(entry, folders, device=device))
+            continue
+        if entry.state == State.OUTDATED:
+            old.append(entry.cell)
+        key = entry.cell.full_name if own else entry.cell.key
+        first = left.setdefault(key, entry.cell)
+        if entry.cell.test and not first.test:  # two grids with the same cell: the one with a test score serves both
+            left[key] = entry.cell
+    cells = list(left.values())
+    jobs = [cell_job(cell, folders, device=device, commit=commit) for cell in cells]
+    return Work(stage_jobs(cells, folders, device=device), jobs + scoring, old)
+
+
+def choose(entries: Iterable[Entry], axes: Iterable[str]) -> list[Entry]:
+    """The entries with those values of the axes whose dev accuracy is best on average over everything else."""
+    axes = list(axes)
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(json.dumps([entry.cell.varied.get(axis) for axis in axes]), []).append(entry)
+    return max(groups.values(), key=lambda group: sum(map(_dev, group)) / len(group))
+
+
+def _dev(entry: Entry) -> float:
+    return float(entry.result["dev"]["q2lf"]["accuracy"])
+
+
+def counted(entries: Iterable[Entry]) -> Mapping[State, int]:
+    """How many cells are in which state, in the order of the states."""
+    states = [entry.state for entry in entries]
+    return {state: states.count(state) for state in State if state in states}

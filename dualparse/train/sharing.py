@@ -1,0 +1,71 @@
+"""What the outcome of a run depends on, so that runs which agree in it can share work.
+
+In: a recipe. Out: the same recipe with every setting that none of its stages reads put back to its default. Two recipes
+that come out equal train the same weights; a setting nobody listed here counts as one that matters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from dualparse.config import Recipe, Stage, write_recipe
+
+PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
+def essence(recipe: Recipe) -> Recipe:
+    """The recipe without what its stages do not read.
+
+    >>> from dualparse.config import make_recipe
+    >>> supervised = make_recipe({"domain": "trails", "stages": ["q2lf"], "game": {"epochs": 7}})
+    >>> essence(supervised).game.epochs
+    100
+    """
+    stages = set(recipe.stages)
+    unread: dict[str, list[str]] = {"data": _unread_data(recipe)}
+    if not stages & {"q2lf", "lf2q", "pseudo", "dual"}:  # no agent: language models never copy nor start from vectors
+        unread["model"] = ["copy_mechanism", "word_dropout", "word_vectors"]
+        unread["search"] = list(type(recipe.search).model_fields)
+        unread["train"] = list(type(recipe.train).model_fields)
+    for group, readers in (("language_model", {"query_lm", "lf_lm"}), ("game", {"dual"}), ("pseudo", {"pseudo"})):
+        if not stages & readers:
+            unread[group] = list(type(getattr(recipe, group)).model_fields)
+    changed = {group: _defaults(getattr(recipe, group), names) for group, names in unread.items()}
+    return recipe.model_copy(update=changed)
+
+
+def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
+    """The recipe of a run that trains one pre-training stage of another run and nothing else."""
+    alone = essence(recipe.model_copy(update={"stages": (stage,), "start_from": ""}))
+    return alone.model_copy(update={"search": _defaults(alone.search, ["beams"])})  # training looks with dev_beams
+
+
+def fingerprint(recipe: Recipe) -> str:
+    """A short name for what a recipe trains: the same for recipes with the same essence."""
+    return hashlib.sha256(write_recipe(essence(recipe)).encode()).hexdigest()[:12]
+
+
+def _unread_data(recipe: Recipe) -> list[str]:
+    stages, unread = set(recipe.stages), []
+    queries, forms = stages & {"query_lm", "pseudo", "dual"}, stages & {"lf_lm", "pseudo", "dual"}
+    data, whole = recipe.data, recipe.data.labeled == 1.0  # whole: no pair is torn apart
+    if not queries:
+        unread.append("queries")
+    if not forms or whole:
+        unread.append("forms")
+    if not forms:
+        unread.append("synthesized")
+    if whole or not (queries and data.queries or forms and data.forms):
+        unread.append("unlabeled")
+    return unread
+
+
+def _defaults(settings: Settings, names: list[str]) -> Settings:
+    fields = type(settings).model_fields
+    values: dict[str, Any] = {name: fields[name].default for name in names}
+    return settings.model_copy(update=values)

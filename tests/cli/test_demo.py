@@ -1,0 +1,65 @@
+"""`demo` and `evaluate --before`: with a tiny network, so that the whole way takes seconds."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from dualparse.cli import demo as command
+from dualparse.cli.main import main
+from dualparse.config import make_recipe, read_recipe, write_recipe
+
+TINY = {
+    "domain": "trails",
+    "stages": ["query_lm", "q2lf", "lf2q", "dual"],
+    "data": {"labeled": 0.1, "unlabeled": 0.05, "queries": False},
+    "model": {"embedding": 4, "hidden": 4},
+    "train": {"epochs": 1},
+    "language_model": {"epochs": 1},
+    "game": {"epochs": 1, "beams": 2, "max_length": 5, "batch_size": 64},
+    "search": {"beams": 1, "max_length": 5},
+}
+
+
+def call(capfd, monkeypatch, *arguments: object) -> str:
+    monkeypatch.setattr(sys, "argv", ["dualparse", *map(str, arguments)])
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    return capfd.readouterr().out
+
+
+def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(capfd, monkeypatch, tmp_path):
+    monkeypatch.setattr("dualparse.config.read_recipe", lambda path, **_: make_recipe(dict(TINY)))
+    out = tmp_path / "demo"
+    shown = call(capfd, monkeypatch, "demo", "--out", out)
+    for part in ("labeled pairs alone", "then the game", "how long is the larch path", f"dualparse serve {out}"):
+        assert part in shown
+    assert (out / command.PLOT).stat().st_size > 10_000
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert set(metrics) == {"test", "test.before"} and "q2lf" in metrics["test.before"]
+    again = call(capfd, monkeypatch, "demo", "--out", out)
+    assert "finished before, kept" in again
+    assert "before" in call(capfd, monkeypatch, "evaluate", out, "--split", "dev", "--before")
+    assert (out / "predictions.dev.before.jsonl").exists()
+
+
+def test_a_run_without_a_game_has_no_agents_from_before(capfd, monkeypatch, tmp_path):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(write_recipe(make_recipe(dict(TINY, stages=["q2lf"]))))
+    call(capfd, monkeypatch, "train", recipe, "--out", tmp_path / "run")
+    monkeypatch.setattr(sys, "argv", ["dualparse", "evaluate", str(tmp_path / "run"), "--before"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "no pre-trained agent" in capfd.readouterr().err
+
+
+def test_the_demo_recipe_is_a_recipe():
+    from importlib.resources import as_file, files
+
+    with as_file(files("dualparse") / "demo.toml") as path:
+        assert read_recipe(path).data.labeled < 1

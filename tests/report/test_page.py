@@ -1,0 +1,195 @@
+"""The report as a reader gets it: tables, CSV files, pictures, and a part of it in a page of one's own."""
+
+from __future__ import annotations
+
+import csv
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from dualparse.config import make_recipe
+from dualparse.errors import InputError
+from dualparse.report.figures import figure3, figure4, summary
+from dualparse.report.page import BEGIN, END, put_into, put_results_into, sharing_text, short_text, write_report
+from dualparse.report.paper import DOMAINS
+from dualparse.report.results import outcomes_of
+from dualparse.report.tables import main_table, table2, table3, table4, table5
+
+ROOT = Path(__file__).parents[2]
+DUAL = ["q2lf", "lf2q", "query_lm", "dual"]
+PSEUDO = ["q2lf", "lf2q", "pseudo"]
+
+
+def result(accuracy: float, domain: str = "atis", **settings) -> dict:
+    recipe = make_recipe({"domain": domain, "stages": ["q2lf"], **settings}).model_dump(mode="json")
+    scores = {"q2lf": {"accuracy": accuracy, "examples": 448}}
+    return {"recipe": recipe, "dev": scores, "test": scores, "commit": "abc", "hardware": "a machine", "seconds": 1800}
+
+
+def curve(shares: tuple[float, ...], key: str = "labeled", **data) -> list[dict]:
+    """Supervised, pseudo and dual runs over shares of data."""
+    return [
+        result(60 + 20 * share + gain, stages=stages, data={**data, key: share})
+        for share in shares
+        for stages, gain in ((["q2lf"], 0), (PSEUDO, 1), (DUAL, 4))
+    ]
+
+
+def write(folder: Path, *results: dict) -> Path:
+    (folder / "grid").mkdir(parents=True)
+    for i, item in enumerate(results):
+        (folder / "grid" / f"{i}.json").write_text(json.dumps(item))
+    return folder
+
+
+def row(markdown: str, method: str) -> list[str]:
+    [line] = [line for line in markdown.splitlines() if line.startswith(f"| {method} |")]
+    return line.strip("| ").split(" | ")
+
+
+def test_table_3_has_the_papers_number_beside_ours():
+    outcomes = outcomes_of(result(a, seed=s) for s, a in ((1, 80.0), (2, 90.0), (3, 81.0)))
+    text = table3(outcomes).markdown()
+    assert row(text, "AttPtr") == ["AttPtr", "85.7", "81.0 (80.0-90.0, 3 seeds)"]
+    assert row(text, "Att") == ["Att", "84.4", "-"]
+
+
+def test_an_average_needs_all_domains():
+    most = table2(outcomes_of(result(80.0, domain) for domain in DOMAINS[1:])).markdown()
+    assert row(most, "AttPtr")[1] == "- (86.7)" and row(most, "AttPtr")[-2:] == ["- (76.0)", "1"]
+    whole = table2(outcomes_of(result(70.0 + i, domain) for i, domain in enumerate(DOMAINS))).markdown()
+    assert row(whole, "AttPtr")[-2:] == ["73.5 (76.0)", "1"]
+    assert row(whole, "Att")[-2:] == ["- (75.7)", "-"]
+
+
+def test_table_4_takes_half_of_the_labels_and_all_that_is_left():
+    runs = [result(70.0, data={"labeled": 0.5}), result(99.0, data={"labeled": 0.5}, stages=DUAL)]
+    runs.append(result(11.0, data={"labeled": 0.5, "unlabeled": 0.5}, stages=DUAL))
+    text = table4(outcomes_of(runs)).markdown()
+    assert row(text, "AttPtr")[-2:] == ["70.0 (84.8)", "1"]
+    assert row(text, "AttPtr+Dual+LF+Q")[-2:] == ["99.0 (86.8)", "1"]
+
+
+def test_table_5_sets_the_judges_apart():
+    language_model = {"query_validity_check": 0, "query_validity_lm": 1}
+    runs = [
+        result(70.0, data={"labeled": 0.5}, stages=[*DUAL, "lf_lm"], game=language_model),
+        result(75.0, data={"labeled": 0.5}, stages=DUAL),
+    ]
+    lines = [line for line in table5(outcomes_of(runs)).markdown().splitlines() if line.startswith("| AttPtr")]
+    assert lines == [
+        "| AttPtr+Dual | language model | 70.0 (86.2) | - (71.4) |",
+        "| AttPtr+Dual | check | 75.0 (86.8) | - (73.0) |",
+    ]
+
+
+def test_the_main_table_counts_the_seeds_all_domains_have():
+    runs = [result(80.0, domain, seed=seed) for domain in DOMAINS for seed in (1, 2)]
+    text = main_table(outcomes_of(runs)).markdown()
+    assert row(text, "AttPtr") == ["AttPtr", "85.7", "-", "76.0", "80.0 (2 seeds)"]
+
+
+def test_a_report_has_tables_figures_and_claims(tmp_path):
+    shares = (0.1, 0.3, 0.5, 0.9)
+    found = curve(shares) + curve((0.0, 0.5, 1.0), "unlabeled", labeled=0.3)
+    folder = write(tmp_path / "results", result(86.0), *found)
+    out = tmp_path / "report"
+    written = write_report(folder, out, more=["## Errors of a run\n\nnone"])
+    assert {path.name for path in written} == {
+        "report.md",
+        *(f"table{number}.csv" for number in (2, 3, 4, 5)),
+        *(f"{name}.{kind}" for name in ("summary", "figure3", "figure4") for kind in ("svg", "png")),
+    }
+    text = (out / "report.md").read_text()
+    assert "on a machine" in text and "commits abc" in text
+    for heading in ("# Results", "## The paper's claims", "## Tables", "## Figures", "## Jobs on one GPU", "## Errors"):
+        assert heading in text
+    assert "| The gain over supervised training is largest with 20 to 40 % of the labels |" in text
+    for line in text.splitlines():  # every picture and file it points to is there
+        if line.startswith("!["):
+            assert (out / line.partition("](")[2].rstrip(")")).is_file()
+    for path in out.glob("*.svg"):
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+    assert (out / "figure3.png").read_bytes().startswith(b"\x89PNG")
+    rows = list(csv.DictReader((out / "table3.csv").read_text().splitlines()))
+    assert next(row for row in rows if row["method"] == "AttPtr")["ATIS"] == "86.0"
+    assert next(row for row in rows if row["method"] == "Att")["ATIS"] == ""
+
+
+def test_a_report_can_be_made_of_nothing(tmp_path):
+    (tmp_path / "results").mkdir()
+    written = write_report(tmp_path / "results", tmp_path / "report")
+    assert not [path for path in written if path.name.startswith("figure")]
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert "Not run yet" in text and "not run yet" in text and "Not measured yet" in text
+
+
+def test_the_same_results_give_the_same_files(tmp_path):
+    folder = write(tmp_path / "results", *curve((0.1, 0.5)))
+    for name in ("one", "two"):
+        write_report(folder, tmp_path / name)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
+
+
+def test_curves_have_our_points_and_the_papers_where_a_table_has_them():
+    [axes] = figure3(outcomes_of(curve((0.1, 0.3, 0.5)))).axes
+    lines = {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines}
+    assert lines["dual learning"] == ([10, 30, 50], [66, 70, 74])
+    hollow = [list(zip(*line.get_data(), strict=True)) for line in axes.lines if line.get_markerfacecolor() == "none"]
+    assert hollow == [[(50, 84.8), (100, 85.7)], [(50, 85.0)], [(50, 86.8), (100, 88.6)]]
+
+
+def test_supervised_training_is_a_level_of_figure_4():
+    [axes] = figure4(outcomes_of(curve((0.0, 0.5, 1.0), "unlabeled", labeled=0.3))).axes
+    level = next(line for line in axes.lines if line.get_label().startswith("supervised"))
+    assert len(set(level.get_ydata())) == 1
+    dual = next(line for line in axes.lines if line.get_label() == "dual learning")
+    assert list(dual.get_xdata()) == [0, 50, 100]
+
+
+def test_one_point_is_no_curve():
+    outcomes = outcomes_of([result(86.0)])
+    assert figure3(outcomes) is None and figure4(outcomes) is None
+    assert len(summary(outcomes).axes) == 2
+
+
+def test_what_was_measured_about_shared_gpus_is_shown(tmp_path):
+    path = tmp_path / "gpu-sharing.json"
+    rows = [{"jobs": 1, "jobs_an_hour": 30.0}, {"jobs": 4, "jobs_an_hour": 75.0}]
+    path.write_text(json.dumps({"what": "Games", "hardware": "a GPU", "rows": rows}))
+    text = sharing_text(tmp_path)
+    assert text.startswith("Games, on a GPU:") and "| 4 | 75.0 | 2.50 |" in text
+    path.write_text("{}")
+    with pytest.raises(InputError, match="not a measurement"):
+        sharing_text(tmp_path)
+
+
+def test_results_replace_what_stands_between_the_marks(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"above\n{BEGIN}\nold\n{END}\nbelow\n")
+    put_into(page, "new\n")
+    put_into(page, "newer\n")
+    assert page.read_text() == f"above\n{BEGIN}\n\nnewer\n\n{END}\nbelow\n"
+    page.write_text("no marks")
+    with pytest.raises(InputError, match="marks"):
+        put_into(page, "new")
+    with pytest.raises(InputError, match="no such file"):
+        put_into(tmp_path / "none.md", "new")
+
+
+def test_a_page_gets_the_main_table_and_a_picture(tmp_path):
+    page, picture = tmp_path / "README.md", tmp_path / "docs" / "images" / "results.svg"
+    page.write_text(f"{BEGIN}{END}")
+    put_results_into(page, write(tmp_path / "results", result(86.0)), picture)
+    assert "| AttPtr | 85.7 | 86.0 |" in page.read_text() and "](docs/images/results.svg)" in page.read_text()
+    assert picture.is_file()
+
+
+def test_the_readme_shows_the_stored_results():
+    """If this fails: make report."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = text.partition(BEGIN)[2].partition(END)[0].strip()
+    assert shown == short_text(ROOT / "results", "docs/images/results.svg").strip()

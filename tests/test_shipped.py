@@ -1,0 +1,100 @@
+"""Every recipe and grid that ships is loaded, says what its table needs, and finds the results that are stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dualparse.config import read_recipe
+from dualparse.data.catalog import domain_names
+from dualparse.report.paper import DOMAINS, LM_VALIDITY, PAPER
+from dualparse.report.results import outcomes_of
+from dualparse.sweep.grid import Cell, cells_of, read_grid
+from dualparse.sweep.plan import Folders, State, look, read_stored
+from dualparse.train.sharing import stage_recipe
+
+ROOT = Path(__file__).parents[1]
+RECIPES = sorted((ROOT / "recipes").rglob("*.toml"))
+GRIDS = sorted((ROOT / "grids").glob("*.toml"))
+
+
+def cells(name: str) -> list[Cell]:
+    path = ROOT / "grids" / f"{name}.toml"
+    return cells_of(read_grid(path), path)
+
+
+def names(found: list[Cell]) -> set[tuple[str, str, float, float]]:
+    """(method, domain, labeled, unlabeled) as the report will read them off the results of these cells."""
+    scores = {"q2lf": {"accuracy": 0.0}}
+    told = outcomes_of({"recipe": c.recipe.model_dump(mode="json"), "dev": scores, "test": scores} for c in found)
+    return {(o.method, o.domain, o.labeled, o.unlabeled) for o in told}
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_every_recipe_is_loaded(path):
+    assert read_recipe(path).domain in domain_names()
+
+
+@pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.stem)
+def test_every_grid_is_loaded(path):
+    found = cells_of(read_grid(path), path)
+    assert len({cell.name for cell in found}) == len(found) > 0
+
+
+@pytest.mark.parametrize("path", [p for p in RECIPES if p.stem.endswith("-dual")], ids=lambda path: path.stem)
+def test_a_game_goes_on_from_the_published_parser(path):
+    """A recipe with the game differs from the supervised one in what comes after pre-training."""
+    supervised = read_recipe(path.with_name(path.name.replace("-dual", "")))
+    assert stage_recipe(read_recipe(path), "q2lf") == stage_recipe(supervised, "q2lf")
+
+
+@pytest.mark.parametrize("kind", ["att", "attptr", "att-dual", "attptr-dual"])
+def test_overnights_recipes_differ_in_their_domain_alone(kind):
+    recipes = {name: read_recipe(ROOT / "recipes" / "overnight" / f"{name}-{kind}.toml") for name in DOMAINS}
+    assert {name: recipe.domain for name, recipe in recipes.items()} == {name: name for name in DOMAINS}
+    assert len({recipe.model_copy(update={"domain": ""}).model_dump_json() for recipe in recipes.values()}) == 1
+
+
+def test_the_grids_of_the_tables_have_all_their_rows():
+    assert names(cells("table2")) == {(m, d, 1.0, 1.0) for m in PAPER["table2"] for d in DOMAINS}
+    assert names(cells("table3")) == {(m, "atis", 1.0, 1.0) for m in PAPER["table3"]}
+    half = {(m, d, 0.5, 1.0) for m in PAPER["table4"] for d in (*DOMAINS, "atis")}
+    assert names(cells("table4")) == half
+    judged = {f"{base}+Dual+LF+Q{mark}" for base in PAPER["table5"] for mark in ("", LM_VALIDITY)}
+    assert names(cells("table5")) == {(m, d, 0.5, 1.0) for m in judged for d in (*DOMAINS, "atis")}
+
+
+def test_a_cell_is_called_what_the_report_calls_it():
+    for grid in ("table2", "table3", "table4", "figure3", "figure4"):
+        for cell in cells(grid):
+            assert {name for name, *_ in names([cell])} == {cell.method}, cell.full_name
+
+
+def test_the_grids_of_the_figures_have_all_their_points():
+    curves = ("AttPtr", "AttPtr+Pseudo(LF+Q)", "AttPtr+Dual+LF+Q")
+    labeled = {(method, share) for method, _, share, _ in names(cells("figure3"))}
+    assert {share for _, share in labeled} >= {0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.9}
+    assert labeled == {(method, share) for method in curves for share in {share for _, share in labeled}}
+    points = names(cells("figure4"))
+    assert {share for _, _, share, _ in points} == {0.3}
+    assert {(method, share) for method, _, _, share in points} == {
+        ("AttPtr", 1.0),
+        *((method, share) for method in curves[1:] for share in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+    }
+
+
+def test_every_published_number_belongs_to_a_grid():
+    """A stored result with a test score is a cell of a grid that ships."""
+    wanted = {cell.key for path in GRIDS for cell in cells(path.stem)}
+    stored = read_stored(ROOT / "results")
+    tested = {item.path.name: key for key, items in stored.items() for item in items if item.tested}
+    assert tested and {name for name, key in tested.items() if key not in wanted} == set()
+
+
+def test_stored_results_are_found_by_the_grids_that_have_them(tmp_path):
+    folders = Folders(tmp_path / "runs", ROOT / "results")
+    supervised = [cell for cell in cells("table3") if cell.method in ("Att", "AttPtr")]
+    assert len(supervised) == 6
+    assert {entry.state for entry in look(supervised, folders)} == {State.DONE}
+    assert {entry.state for entry in look(cells("overnight-att") + cells("overnight-attptr"), folders)} == {State.DONE}

@@ -1,0 +1,54 @@
+"""A small trained run of the toy domain, and a server for it, for tests of what is built on top of a parser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import torch
+import toy
+import uvicorn
+from fastapi import FastAPI
+
+from dualparse.api import Parser
+from dualparse.config import make_recipe
+from dualparse.runs import Run
+from dualparse.service.server import listen, url
+from dualparse.train.run import train
+
+QUESTIONS = ("how deep is blue lake", "list all lakes", "how many towns are there")
+RECIPE = {
+    "domain": "toy",
+    "model": {"embedding": 24, "hidden": 24, "dropout": 0.1},
+    "train": {"epochs": 30, "learning_rate": 0.01, "batch_size": 8, "evaluate_from": 30},
+    "search": {"max_length": 12},
+}
+
+
+def make_run(folder: Path, **changes: object) -> Path:
+    """Train the toy; a few seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        toy.install(patch, toy.write_files(folder / "toy"))
+        list(train(make_recipe(RECIPE | changes), folder / "run", device=torch.device("cpu")))
+    return folder / "run"
+
+
+def open_parser(folder: Path) -> Parser:
+    return Parser(Run.open(folder), toy.domain(questions=QUESTIONS), torch.device("cpu"))
+
+
+@contextmanager
+def serving(app: FastAPI) -> Iterator[str]:
+    """The application on a free port of this machine, in a thread; gives its address."""
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="on", log_level="critical", timeout_graceful_shutdown=5))
+    with listen("127.0.0.1", 0) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield url(listener)
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -1,0 +1,183 @@
+"""What a run trains on when its pairs come from a grammar."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from dualparse.config import Recipe, make_recipe
+from dualparse.data.catalog import EMBEDDED, open_domain
+from dualparse.data.examples import load_examples
+from dualparse.errors import InputError
+from dualparse.models.tensors import load_tensors
+from dualparse.runs import Run
+from dualparse.train.loop import Record
+from dualparse.train.material import Material, load_material
+from dualparse.train.run import Note, train
+
+CPU = torch.device("cpu")
+
+
+def recipe(domain: str = "trails", **changes: object) -> Recipe:
+    values: dict[str, object] = {
+        "domain": domain,
+        "stages": ["q2lf", "lf2q", "query_lm", "dual"],
+        "data": {"labeled": 0, "canonical": 24, "forms": False},
+        "model": {"embedding": 6, "hidden": 8},
+        "train": {"epochs": 1},
+        "language_model": {"epochs": 1},
+        "game": {"epochs": 1, "beams": 2, "max_length": 6, "batch_size": 64},
+        "search": {"max_length": 6},
+    }
+    return make_recipe(values | changes)
+
+
+def texts(examples: list, side: str) -> set[str]:
+    return {" ".join(getattr(example, side)) for example in examples}
+
+
+@pytest.fixture
+def grammar_only(tmp_path: Path) -> Path:
+    """A domain folder in which nobody has labeled anything."""
+    folder = tmp_path / "domain"
+    shutil.copytree(EMBEDDED / "trails", folder)
+    for name in ("train", "dev", "test"):
+        (folder / f"{name}.tsv").unlink()
+    return folder
+
+
+def test_a_grammar_gives_pairs_and_all_queries_lose_their_form():
+    material = load_material(recipe())
+    splits = load_examples(open_domain("trails"), dev_seed=1)
+    assert material.labeled == []
+    assert len(material.pairs) == len(material.canonical) == 24
+    assert all(material.domain.check(" ".join(pair.lf or ())).ok for pair in material.canonical)
+    assert texts(material.queries, "query") == texts(splits.train + splits.extra_queries, "query")
+    assert material.forms == []
+    assert material.all_forms == material.canonical
+    assert material.all_queries == material.queries  # query_lm reads what people say, not what the grammar says
+    assert material.dev == splits.dev
+
+
+def test_canonical_pairs_join_labeled_ones():
+    material = load_material(recipe(data={"canonical": 10, "labeled": 0.1}))
+    assert (len(material.labeled), len(material.canonical), len(material.pairs)) == (97, 10, 107)
+    assert material.all_queries == material.labeled + material.queries
+    assert material.all_forms == material.pairs + material.forms
+
+
+def test_without_canonical_pairs_nothing_changes():
+    material = load_material(recipe(data={}))
+    assert (material.canonical, material.noisy) == ([], [])
+    assert material.pairs == material.labeled == load_examples(material.domain, dev_seed=1).train
+
+
+def test_entities_go_by_all_their_names():
+    material = load_material(recipe(data={"labeled": 0, "canonical": 400}))
+    said = " ".join(texts(material.canonical, "query"))
+    assert {"lodge", "demanding"} <= set(said.split())  # of the lexicon; the grammar has neither
+
+
+def test_the_vocabularies_know_all_that_is_read():
+    material = load_material(recipe(data={"labeled": 0, "canonical": 24, "noise": 0.3}))
+    read = material.canonical + material.noisy + material.queries
+    assert {word for example in read for word in example.query or ()} <= set(material.query_vocab.tokens)
+    assert {token for example in material.canonical for token in example.lf or ()} <= set(material.lf_vocab.tokens)
+
+
+def test_the_seed_of_the_split_decides_and_nothing_else():
+    def pairs(**data: object) -> tuple[list, list]:
+        material = load_material(recipe(data={"labeled": 0, "canonical": 24, "noise": 0.3} | data))
+        return material.canonical, material.noisy
+
+    assert pairs() == pairs()
+    assert pairs(split_seed=2)[0] != pairs()[0]
+    assert pairs(queries=False)[0] == pairs()[0]
+
+
+def test_noise_is_for_q2lf_and_made_of_words_the_grammar_does_not_know():
+    material = load_material(recipe(data={"labeled": 0, "canonical": 100, "noise": 0.3}))
+    clean = {word for example in material.canonical for word in example.query or ()}
+    put_in = {word for example in material.noisy for word in example.query or ()} - clean
+    assert put_in
+    assert put_in <= {word for example in material.queries for word in example.query or ()}
+    assert [example.lf for example in material.noisy] == [example.lf for example in material.canonical]
+    assert material.pairs == material.canonical
+
+
+def test_a_small_grammar_gives_what_it_has(tmp_path):
+    shutil.copytree(EMBEDDED / "trails", tmp_path / "small")
+    rules = "(rule $ROOT (all $What) (IdentityFn))\n(rule $What (huts) (ConstantFn (all hut)))\n"
+    (tmp_path / "small" / "domain.grammar").write_text(rules, encoding="utf-8")
+    material = load_material(recipe(str(tmp_path / "small")))
+    assert texts(material.canonical, "query") == {"all huts"}
+
+
+def test_no_grammar_is_an_input_error(tmp_path):
+    shutil.copytree(EMBEDDED / "trails", tmp_path / "plain")
+    (tmp_path / "plain" / "domain.grammar").unlink()
+    with pytest.raises(InputError, match="data.canonical = 24, but the domain 'trails' has no grammar"):
+        load_material(recipe(str(tmp_path / "plain")))
+
+
+def test_nothing_left_to_train_on_is_an_input_error(grammar_only):
+    with pytest.raises(InputError, match="nothing to train on: labeled is 0, and canonical"):
+        recipe(data={"labeled": 0})
+    with pytest.raises(InputError, match="has no training pairs: data.canonical"):
+        load_material(recipe(str(grammar_only), data={}))
+
+
+def test_dev_is_drawn_from_the_grammar_where_nobody_labeled_anything(grammar_only):
+    material = load_material(recipe(str(grammar_only)))
+    assert (len(material.canonical), len(material.dev)) == (19, 5)
+    assert not texts(material.canonical, "lf") & texts(material.dev, "lf")
+    assert len(material.queries) == 439
+
+
+def test_a_domain_without_labels_is_trained_resumed_and_taken_up(grammar_only, tmp_path):
+    (grammar_only / "queries.txt").write_text("which huts have showers\nwalks with dogs\n", encoding="utf-8")
+    domain = str(grammar_only)
+    told = list(train(recipe(domain), tmp_path / "whole", device=CPU))
+    assert isinstance(told[0], Note)
+    assert "19 pairs to train on (19 from the grammar), 5 for dev" in told[0].text
+    assert any(isinstance(event, Note) and "2 queries, 19 forms, 19 labeled" in event.text for event in told)
+
+    generator = train(recipe(domain), tmp_path / "broken", device=CPU)
+    while not isinstance(event := next(generator), Record) or event.stage != "lf2q":
+        pass
+    generator.close()
+    list(train(recipe(domain), tmp_path / "broken", resume=True, device=CPU))
+    assert weights(tmp_path / "broken") == weights(tmp_path / "whole")
+
+    further = recipe(domain, start_from=str(tmp_path / "whole"))
+    notes = [e.text for e in train(further, tmp_path / "further", device=CPU) if isinstance(e, Note)]
+    assert any(note.startswith("q2lf: taken from") for note in notes)
+    assert weights(tmp_path / "further") == weights(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("data", [{"labeled": 0, "canonical": 23}, {"labeled": 0, "canonical": 24, "noise": 0.5}])
+def test_a_run_on_other_canonical_pairs_is_not_taken_up(tmp_path, data):
+    list(train(recipe(stages=["q2lf"]), tmp_path / "first", device=CPU))
+    other = recipe(stages=["q2lf"], start_from=str(tmp_path / "first"), data=data)
+    with pytest.raises(InputError, match="vocabulary differs|other labels"):
+        list(train(other, tmp_path / "second", device=CPU))
+
+
+@pytest.mark.parametrize("name", ["blocks", "calendar"])
+def test_overnight_trains_from_its_grammars(benchmark_data, tmp_path, name):
+    settings = recipe(name, data={"labeled": 0, "canonical": 40, "forms": False, "noise": 0.2, "unlabeled": 0.05})
+    material: Material = load_material(settings)
+    assert len(material.canonical) == 40
+    assert all(material.domain.check(" ".join(pair.lf or ())).ok for pair in material.canonical)
+    list(train(settings, tmp_path / "run", device=CPU))
+    assert Run.open(tmp_path / "run").weights("q2lf").exists()
+
+
+def weights(folder: Path) -> dict[str, dict[str, bytes]]:
+    return {
+        path.name: {name: tensor.numpy().tobytes() for name, tensor in load_tensors(path)[0].items()}
+        for path in sorted(folder.glob("*.safetensors"))
+    }

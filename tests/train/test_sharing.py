@@ -1,0 +1,102 @@
+"""What a stage depends on: recipes that agree in it train the same weights, and nothing that matters is left out."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+import torch
+import toy
+
+from dualparse.config import Recipe, explain, make_recipe
+from dualparse.models.tensors import load_tensors
+from dualparse.train.run import train
+from dualparse.train.sharing import PRETRAINING, essence, fingerprint, stage_recipe
+
+ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "dual"]
+TINY = {
+    "domain": "toy",
+    "stages": ALL,
+    "data": {"labeled": 0.5},
+    "model": {"embedding": 5, "hidden": 6},
+    "train": {"epochs": 1},
+    "language_model": {"epochs": 1},
+    "game": {"query_validity_lm": 0.5, "epochs": 1},
+    "search": {"max_length": 8},
+}
+# Another value for every setting, as text after `--set`.
+OTHERS = {
+    "model.word_vectors": "some.txt",
+    "start_from": "runs/other",
+    "stages": '["q2lf", "lf2q", "query_lm", "dual"]',
+}
+
+
+def tiny(*overrides: str, **changes: object) -> Recipe:
+    return make_recipe(deepcopy(TINY | changes), overrides=overrides)
+
+
+def other_value(key: str, recipe: Recipe) -> str:
+    value = recipe.model_dump()
+    for part in key.split("."):
+        value = value[part]
+    if key in OTHERS:
+        return OTHERS[key]
+    if isinstance(value, bool):
+        return str(not value).lower()
+    if isinstance(value, int):
+        return str(value + 1)
+    return "0.25" if isinstance(value, float) else "elsewhere"
+
+
+def changed(key: str, recipe: Recipe) -> Recipe:
+    game = {**TINY["game"], **({"query_validity_lm": 0.0} if key == "stages" else {})}
+    return tiny(f"{key}={other_value(key, recipe)}", game=game)
+
+
+KEYS = [key for key, _, _ in explain()]
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if not key.startswith("pseudo.")])
+def test_every_setting_of_a_game_counts(key):
+    assert fingerprint(changed(key, tiny())) != fingerprint(tiny())
+
+
+@pytest.mark.parametrize(
+    ("stage", "unread"),
+    [
+        ("q2lf", {"data.unlabeled", "data.queries", "data.forms", "data.synthesized"}),
+        ("lf2q", {"data.unlabeled", "data.queries", "data.forms", "data.synthesized"}),
+        ("query_lm", {"data.forms", "data.synthesized"}),
+        ("lf_lm", {"data.queries"}),
+    ],
+)
+def test_a_stage_reads_its_own_settings_only(stage, unread):
+    groups = ("game.", "pseudo.", "train." if stage.endswith("lm") else "language_model.")
+    unread |= {key for key in KEYS if key.startswith(groups)} | {"search.beams", "stages", "start_from"}
+    if stage.endswith("lm"):
+        unread |= {"model.copy_mechanism", "model.word_dropout", "model.word_vectors"}
+        unread |= {key for key in KEYS if key.startswith("search.")}
+    same = {key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)}
+    assert same == unread
+
+
+@pytest.mark.parametrize("stage", PRETRAINING)
+def test_what_a_stage_does_not_read_changes_no_weight(stage, tmp_path, monkeypatch):
+    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+    unread = [key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)]
+    settings = [f"{key}={other_value(key, tiny())}" for key in unread if key not in ("stages", "start_from")]
+    weights = []
+    for number, recipe in enumerate((tiny(), tiny(*settings))):
+        folder = tmp_path / str(number)
+        for _ in train(recipe.model_copy(update={"stages": (stage,)}), folder, device=torch.device("cpu")):
+            pass
+        weights.append(load_tensors(folder / f"{stage}.safetensors")[0])
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_without_torn_pairs_their_settings_do_not_matter():
+    one, other = tiny("data.labeled=1"), tiny("data.labeled=1", "data.unlabeled=0.2", "data.forms=false")
+    assert essence(one) == essence(other)
+    unused = ("data.queries=false", "data.forms=false")
+    assert essence(tiny(*unused)) == essence(tiny(*unused, "data.unlabeled=0.2"))
