@@ -1,5 +1,5 @@
-"""Speed of the game: iterations a second on ATIS (batch 16, k = 5, copying; both loops, guidance, update), and where the
-time goes.
+"""Speed of the game: iterations a second on ATIS (batch 16, k = 5, copying; both loops, guidance, update), and where
+the time goes.
 
     python -m benchmarks.game [--pretrain 15] [--iterations 100] [--device auto] [--profile]
 """

@@ -48,7 +48,7 @@ def _install(python: Path, *what: str) -> None:
 
 
 def configuration(folder: Path, *, batch_size: int, decode_batch: int, beams: int, max_length: int) -> dict[str, Any]:
-    """A recurrent model of our sizes. The decoder does not read its attention back: neither does ours, and it is faster.
+    """A recurrent model of our sizes. The decoder does not read its attention back, as ours: that is faster.
 
     The scheduler is one that JoeyNMT offers and that leaves the learning rate alone; it insists on having one.
     """

@@ -32,9 +32,11 @@ def processor() -> str:
 
 @dataclass
 class Watch:
-    """Seconds a block took, and the share of all cores that ran neither the block nor nothing (0 where unknown)."""
+    """Seconds a block took, seconds it kept cores busy, and the share of all cores that ran neither the block nor nothing
+    (0 where unknown)."""
 
     seconds: float = 0.0
+    busy: float = 0.0
     others: float = 0.0
 
 
@@ -45,7 +47,8 @@ def watched(process: int | None = None) -> Iterator[Watch]:
     busy, own, started = _busy_seconds(), _own_seconds(process), time.perf_counter()
     yield watch
     watch.seconds = time.perf_counter() - started
-    used = _busy_seconds() - busy - (_own_seconds(process) - own)
+    watch.busy = _own_seconds(process) - own
+    used = _busy_seconds() - busy - watch.busy
     watch.others = max(used, 0.0) / watch.seconds / (os.cpu_count() or 1)
 
 

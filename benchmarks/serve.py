@@ -50,6 +50,7 @@ class Round:
 
     seconds: float
     latencies: list[float]
+    busy: float  # seconds the server kept cores busy
     others: float  # share of the cores that other programs used meanwhile
 
     @property
@@ -114,7 +115,7 @@ async def post(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, body:
 def measure(server: Server, questions: list[str], *, clients: int, seconds: float) -> Round:
     with watched(server.process) as watch:
         latencies = asyncio.run(ask(server, questions, clients=clients, seconds=seconds))
-    return Round(watch.seconds, latencies, watch.others)
+    return Round(watch.seconds, latencies, watch.busy, watch.others)
 
 
 def figures(rounds: list[Round]) -> dict[str, float]:
@@ -125,6 +126,7 @@ def figures(rounds: list[Round]) -> dict[str, float]:
         "per_second": round(statistics.median(one.per_second for one in rounds), 1),
         "p50_ms": round(float(np.quantile(milliseconds, 0.5)), 1),
         "p99_ms": round(float(np.quantile(milliseconds, 0.99)), 1),
+        "cpu_ms": round(1000 * statistics.median(one.busy / len(one.latencies) for one in rounds), 2),
         "others": round(statistics.mean(one.others for one in rounds), 2),
     }
 
@@ -171,8 +173,8 @@ def main() -> None:
     for name in ("one client", "one by one", "batched"):
         row = found[name]
         assert isinstance(row, dict)
-        times = f"p50 {row['p50_ms']:7.1f} ms   p99 {row['p99_ms']:7.1f} ms"
-        print(f"{name:10}  {row['per_second']:7.1f} requests/s   {times}")
+        times = f"p50 {row['p50_ms']:7.1f} ms   p99 {row['p99_ms']:7.1f} ms   CPU {row['cpu_ms']:5.1f} ms"
+        print(f"{name:10}  {row['per_second']:7.1f} requests/s   {times} a request   others {row['others']:.0%}")
     print(f"{options.clients} clients, batched against one by one: {found['ratio']} times")
     print(f"against one client that asks one question after the other: {found['ratio_to_one_client']} times")
     if options.out:
