@@ -32,8 +32,8 @@ def processor() -> str:
 
 @dataclass
 class Watch:
-    """Seconds a block took, seconds it kept cores busy, and the share of all cores that ran neither the block nor nothing
-    (0 where unknown)."""
+    """Seconds a block took, seconds it kept cores busy, and the share of all cores that ran something else (0 where
+    unknown)."""
 
     seconds: float = 0.0
     busy: float = 0.0
