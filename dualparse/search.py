@@ -22,11 +22,15 @@ from dualparse.data.batch import Row
 from dualparse.data.vocab import BOS, EOS, PAD
 from dualparse.models import fused_search
 from dualparse.models.agent import Agent
-from dualparse.models.seq2seq import Memory, Seq2Seq, State
+from dualparse.models.cores import each_on_a_core
+from dualparse.models.seq2seq import Memory, Plan, Seq2Seq, State
 
-LOOK_EVERY = 8  # steps between two looks at whether all is done
+LOOK_EVERY = 8  # steps between two looks at whether all is done, where looking means waiting for the device
+LOOK_EVERY_ON_CPU = 2
 LEAVE_FROM = 0.25  # share of sources that are done from which on they leave the batch
+MOST_ON_GPU, MOST_ON_CPU, LEAST_ON_CPU = 512, 64, 8  # sources that `find` searches together
 NOTHING = float("-inf")
+LEAST = torch.finfo(torch.float32).min  # from which -inf can be subtracted
 
 Mask = Callable[[Tensor], Tensor]
 """Constraint hook: tokens so far [B, k, t] -> which tokens may follow, bool [B, k, V + S] (or [B, k, V])."""
@@ -92,12 +96,10 @@ def greedy(model: Seq2Seq, memory: Memory, *, max_length: int = 100, mask: Mask 
     written = torch.full((max_length, batch), PAD, device=device)
     log_prob = torch.zeros(batch, device=device)
     done = torch.zeros(batch, dtype=torch.bool, device=device)
-    banned = _banned(model, memory)
     for t in range(max_length):
-        log_probs, state = model.step(memory, state, tokens)
-        log_probs = _allowed(log_probs + banned, mask, written[:t].T.unsqueeze(1))
-        best, tokens = log_probs.max(-1)
-        log_prob += torch.where(done, 0.0, best[:, 0])
+        probabilities, state = model.step(memory, state, tokens)
+        best, tokens = _allowed(probabilities, mask, written[:t].T.unsqueeze(1)).max(-1)
+        log_prob += torch.where(done, 0.0, best[:, 0].log())
         written[t] = torch.where(done, PAD, tokens[:, 0])
         done |= tokens[:, 0] == EOS
         if (t + 1) % LOOK_EVERY == 0 and bool(done.all()):
@@ -174,16 +176,16 @@ def beam(
 ) -> Found:
     """The `beams` best outputs found for every source of the batch."""
     state = model.begin(memory, beams)
-    beam = _Beam.start(state, memory.mask.shape[0], beams, max_length)
-    banned = _banned(model, memory)
+    plan, beam = state.plan, _Beam.start(state, memory.mask.shape[0], beams, max_length)
     prefix = torch.empty((*beam.live.shape, 0), dtype=torch.long, device=beam.live.device)
     sources, parts = np.arange(memory.mask.shape[0]), []
+    look_every = LOOK_EVERY if memory.mask.is_cuda else LOOK_EVERY_ON_CPU
     for steps in range(1, max_length + 1):
-        _advance(model, memory, beam, state.input_gates, banned, length_power, mask, prefix)
+        _advance(model, memory, beam, plan, length_power, mask, prefix)
         if mask is not None:
             parent = (beam.history[steps - 1] % beams).unsqueeze(-1)
             prefix = torch.cat([prefix.gather(1, parent.expand_as(prefix)), beam.tokens.unsqueeze(-1)], -1)
-        if steps % LOOK_EVERY:
+        if steps % look_every:
             continue
         done = beam.done()[:, 0].cpu().numpy()
         if done.all():
@@ -191,7 +193,7 @@ def beam(
         if mask is None and done.mean() >= LEAVE_FROM:  # a mask may know the sources by their places
             over, on = (torch.from_numpy(np.flatnonzero(which)).to(memory.mask.device) for which in (done, ~done))
             parts.append((sources[done], _collect(beam.rows(over), steps, length_power)))
-            sources, memory, beam = sources[~done], memory.rows(on), beam.rows(on)
+            sources, memory, plan, beam = sources[~done], memory.rows(on), plan.rows(on), beam.rows(on)
     return _joined([*parts, (sources, _collect(beam, steps, length_power))])
 
 
@@ -209,21 +211,21 @@ def _advance(
     model: Seq2Seq,
     memory: Memory,
     beam: _Beam,
-    input_gates: Tensor,
-    banned: Tensor,
+    plan: Plan,
     length_power: float,
     mask: Mask | None = None,
     prefix: Tensor | None = None,
 ) -> None:
     """One step of all beams of all sources."""
     batch, beams = beam.live.shape
-    log_probs, state = model.step(memory, State(beam.hidden, beam.cell, input_gates), beam.tokens)
-    log_probs = _allowed(log_probs + banned, mask, prefix)
-    width = log_probs.shape[-1]
-    total = (beam.live.unsqueeze(-1) + log_probs).view(batch, -1)
+    probabilities, state = model.step(memory, State(beam.hidden, beam.cell, plan), beam.tokens)
+    width = probabilities.shape[-1]
+    # Candidates are compared as probabilities relative to the likeliest beam: few logarithms are needed then.
+    best = beam.live[:, :1].clamp_min(LEAST)
+    weighed = _allowed(probabilities, mask, prefix).mul_((beam.live - best).exp_().unsqueeze(-1)).view(batch, -1)
     # Each beam has one way to end, so among 2k candidates at least k go on.
-    value, where = total.topk(min(2 * beams, total.shape[1]), dim=-1)
-    parent, token = where // width, where % width
+    value, where = weighed.topk(min(2 * beams, weighed.shape[1]), dim=-1)
+    value, parent, token = value.log_().add_(best), where // width, where % width
     ending = token == EOS
 
     # What ends among the k best joins the finished, unless the source was done before.
@@ -240,22 +242,16 @@ def _advance(
     beam.live.copy_(live)
     beam.tokens.copy_(token)
     beam.history.index_copy_(0, beam.step, (token * beams + parent).unsqueeze(0))
-    index = parent.unsqueeze(-1).expand_as(state.hidden)
-    torch.gather(state.hidden, 1, index, out=beam.hidden)
-    torch.gather(state.cell, 1, index, out=beam.cell)
+    index = (parent + torch.arange(0, batch * beams, beams, device=parent.device).unsqueeze(1)).flatten()
+    torch.index_select(state.hidden.flatten(0, 1), 0, index, out=beam.hidden.view(batch * beams, -1))
+    torch.index_select(state.cell.flatten(0, 1), 0, index, out=beam.cell.view(batch * beams, -1))
     beam.step += 1
 
 
-def _banned(model: Seq2Seq, memory: Memory) -> Tensor:
-    """-inf for what no output contains (the special tokens in front of </s>), 0 for the rest."""
-    width = model.target_size + (memory.copy.shape[1] if model.copy else 0)
-    banned = torch.zeros(width, device=memory.mask.device)
-    banned[:EOS] = NOTHING
-    return banned
-
-
-def _allowed(log_probs: Tensor, mask: Mask | None, prefix: Tensor | None) -> Tensor:
-    return log_probs if mask is None else log_probs.masked_fill(~mask(prefix), NOTHING)
+def _allowed(probabilities: Tensor, mask: Mask | None, prefix: Tensor | None) -> Tensor:
+    """Nothing is left of what may not be written: of the special tokens in front of </s>, and by the mask."""
+    probabilities[..., :EOS] = 0.0
+    return probabilities if mask is None else probabilities.masked_fill_(~mask(prefix), 0.0)
 
 
 def _collect(beam: _Beam, steps: int, length_power: float) -> Found:
@@ -314,22 +310,38 @@ def find(
 ) -> list[list[Hypothesis]]:
     """The n-best outputs of an agent for many sources, in their order."""
     rows = [agent.row(source, None, rng) for source in sources]
-    size = rows_at_once or (512 if agent.device.type == "cuda" else 32)
-    order = sorted(range(len(rows)), key=lambda i: len(rows[i].source))  # similar lengths: little padding
+    size = rows_at_once or _rows_at_once(agent.device, len(rows))
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i].source), reverse=True)  # similar lengths: little padding
     results: list[list[Hypothesis]] = [[] for _ in rows]
+
+    @torch.no_grad()  # here, because threads do not share it
+    def search_some(chosen: list[int]) -> None:
+        batch = agent.encode_rows([rows[i] for i in chosen]).batch
+        memory = agent.model.encode(batch.source, batch.copy)
+        found = search(agent.model, memory, options, mask=mask)
+        score = found.score(options.length_power)
+        for place, i in enumerate(chosen):
+            results[i] = _hypotheses(agent, found, score, place, rows[i])
+
+    parts = [order[start : start + size] for start in range(0, len(order), size)]
     was_training = agent.model.training
     agent.model.eval()
-    with torch.no_grad():
-        for start in range(0, len(order), size):
-            chosen = order[start : start + size]
-            batch = agent.encode_rows([rows[i] for i in chosen]).batch
-            memory = agent.model.encode(batch.source, batch.copy)
-            found = search(agent.model, memory, options, mask=mask)
-            score = found.score(options.length_power)
-            for place, i in enumerate(chosen):
-                results[i] = _hypotheses(agent, found, score, place, rows[i])
+    if agent.device.type == "cpu" and mask is None:
+        each_on_a_core(search_some, parts)
+    else:
+        for part in parts:
+            search_some(part)
     agent.model.train(was_training)
     return results
+
+
+def _rows_at_once(device: torch.device, count: int) -> int:
+    """How many sources to search together; on a CPU every core gets as many parts as the others."""
+    if device.type == "cuda":
+        return MOST_ON_GPU
+    cores = torch.get_num_threads()
+    rounds = -(-count // (MOST_ON_CPU * cores))
+    return max(-(-count // max(rounds * cores, 1)), LEAST_ON_CPU)
 
 
 def _hypotheses(agent: Agent, found: Found, score: np.ndarray, place: int, row: Row) -> list[Hypothesis]:

@@ -58,7 +58,6 @@ def launch(
 ) -> Tensor:
     """Search for all sources without waiting for the result: [B, (max_length + 3) * beams] int32, see `unpack`."""
     batch, length = memory.mask.shape
-    state = model.begin(memory, 1)
     n, size = model.decoder.hidden_size, model.target_size
     dtype = torch.float16 if tuning.precision == "half" else torch.float32
     weights: list[Tensor] = [
@@ -77,7 +76,7 @@ def launch(
     out = buffer((max_length + 3) * beams, dtype=torch.int32)
     search_kernel[(batch,)](
         torch.cat(weights).to(dtype),
-        state.input_gates,
+        model.input_gates(),
         model.target_embedding.weight,
         model.attention_score.weight,
         gate.weight,
@@ -88,8 +87,8 @@ def launch(
         F.linear(memory.states, model.generate.weight[:, n:], model.generate.bias).contiguous(),
         memory.mask.view(torch.uint8).contiguous(),
         memory.copy.contiguous(),
-        state.hidden,
-        state.cell,
+        memory.hidden.contiguous(),
+        memory.cell.contiguous(),
         buffer(beams, n, dtype=dtype),  # hidden
         buffer(beams, n),  # cell
         buffer(beams, 4 * n),  # gates

@@ -9,7 +9,7 @@ The decoder does not read the attention back, so teacher forcing is one LSTM cal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -45,12 +45,38 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Plan:
+    """What every step of a search needs, worked out once. W = V + S numbers can be written; V without copying.
+
+    The output layer reads decoder state and context. A context is a mean of encoder states, so each of these goes
+    through the layer once, and the outcomes are averaged: no step needs a context.
+
+    input_gates [V, 4n]            what a token read adds to the decoder's gates, biases included
+    outward [n + W, n]             decoder state -> attention query and logits; [n + W + 1, n] with the copy gate
+    shown [B, S, W]                logits of a source position when all attention is on it; closed at copied numbers
+    gate_shown [B, S, 1]           the same for the copy gate
+    gate_read [V, 1]               what a token read adds to the copy gate, its bias included
+    """
+
+    input_gates: Tensor
+    outward: Tensor
+    shown: Tensor
+    gate_shown: Tensor | None
+    gate_read: Tensor | None
+
+    def rows(self, index: Tensor) -> Plan:
+        """The plan for these sources alone."""
+        gate_shown = None if self.gate_shown is None else self.gate_shown[index]
+        return replace(self, shown=self.shown[index], gate_shown=gate_shown)
+
+
+@dataclass(frozen=True)
 class State:
-    """The decoder between two steps: hidden, cell [B, k, n]; input_gates [V, 4n], the same for all steps."""
+    """The decoder between two steps: hidden, cell [B, k, n]; the plan is the same for all steps."""
 
     hidden: Tensor
     cell: Tensor
-    input_gates: Tensor
+    plan: Plan
 
 
 @dataclass(frozen=True)
@@ -183,33 +209,52 @@ class Seq2Seq(nn.Module):
 
     def begin(self, memory: Memory, beams: int) -> State:
         """The decoder's state before the first step, once per search."""
+        start = (tensor.unsqueeze(1).repeat(1, beams, 1) for tensor in (memory.hidden, memory.cell))
+        return State(*start, self._plan(memory))
+
+    def input_gates(self) -> Tensor:
+        """[V, 4n] what each token read adds to the decoder's gates, biases included."""
         decoder = self.decoder
-        gates = F.linear(self.target_embedding.weight, decoder.weight_ih_l0, decoder.bias_ih_l0 + decoder.bias_hh_l0)
-        return State(
-            memory.hidden.unsqueeze(1).repeat(1, beams, 1), memory.cell.unsqueeze(1).repeat(1, beams, 1), gates
+        return F.linear(self.target_embedding.weight, decoder.weight_ih_l0, decoder.bias_ih_l0 + decoder.bias_hh_l0)
+
+    def _plan(self, memory: Memory) -> Plan:
+        n, weight = self.decoder.hidden_size, self.generate.weight
+        copied = memory.copy.shape[1] if self.copy else 0
+        closed = memory.states.new_full((*memory.mask.shape, copied), CLOSED)
+        shown = torch.cat([F.linear(memory.states, weight[:, n:], self.generate.bias), closed], dim=-1)
+        outward = [self.attention_query.weight, weight[:, :n], weight.new_zeros(copied, n)]
+        if self.gate is None:
+            return Plan(self.input_gates(), torch.cat(outward), shown, None, None)
+        from_hidden, from_context, from_token = self.gate.weight.tensor_split((n, 3 * n), dim=1)
+        return Plan(
+            self.input_gates(),
+            torch.cat([*outward, from_hidden]),
+            shown,
+            F.linear(memory.states, from_context),
+            F.linear(self.target_embedding.weight, from_token, self.gate.bias),
         )
 
     def step(self, memory: Memory, state: State, tokens: Tensor) -> tuple[Tensor, State]:
-        """[B, k] tokens read -> log-probabilities of the next, [B, k, V + S] (extended; without copying [B, k, V]).
+        """[B, k] tokens read -> probabilities of the next, [B, k, V + S] (extended; without copying [B, k, V]).
 
         For search only: no dropout, no gradient needed.
         """
+        plan, n = state.plan, self.decoder.hidden_size
         tokens = torch.where(tokens < self.target_size, tokens, UNK)
-        input_gates = F.embedding(tokens, state.input_gates)
         hidden_gates = F.linear(state.hidden, self.decoder.weight_hh_l0)
-        hidden, cell = _lstm_cell(input_gates, hidden_gates, state.cell)
-        log_attention, context = self._attend(memory, hidden)
-        features = torch.cat([hidden, context], dim=-1)
-        log_generate = self.generate(features).log_softmax(-1)
-        after = State(hidden, cell, state.input_gates)
-        if self.gate is None:
-            return log_generate, after
-        embedded = self.target_embedding(tokens)
-        balance = self.gate(torch.cat([features, embedded], dim=-1))
-        probability = F.pad(log_generate.exp() * torch.sigmoid(balance), (0, memory.copy.shape[1]))
-        copied = log_attention.exp() * torch.sigmoid(-balance)
-        probability.scatter_add_(2, memory.copy.unsqueeze(1).expand_as(copied), copied)
-        return probability.log(), after
+        hidden, cell = _lstm_cell(F.embedding(tokens, plan.input_gates), hidden_gates, state.cell)
+        after = State(hidden, cell, plan)
+        outward = F.linear(hidden, plan.outward)
+        scores = additive_scores(memory.keys, outward[..., :n], self.attention_score.weight[0])
+        attention = scores.masked_fill(~memory.mask.unsqueeze(1), CLOSED).softmax(-1)
+        logits = outward[..., n : n + plan.shown.shape[-1]]
+        generated = torch.baddbmm(logits, attention, plan.shown).softmax(-1)
+        if plan.gate_shown is None or plan.gate_read is None:
+            return generated, after
+        balance = outward[..., -1:] + attention @ plan.gate_shown + F.embedding(tokens, plan.gate_read)
+        copied = attention * torch.sigmoid(-balance)
+        probabilities = generated.mul_(torch.sigmoid(balance))
+        return probabilities.scatter_add_(2, memory.copy.unsqueeze(1).expand_as(copied), copied), after
 
     def _attend(self, memory: Memory, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """[B, T, n] decoder states -> log attention weights [B, T, S] and contexts [B, T, 2n] (Eqs. 4, 5)."""

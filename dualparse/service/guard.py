@@ -33,8 +33,7 @@ LOCKED = frozenset({"/parse", "/verbalize", "/execute", "/explain", "/domains"})
 def problem(status: int, message: str, **headers: str) -> JSONResponse:
     """An error as every client can read it."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    text = message.encode("utf-8", "replace").decode()  # a name may hold what JSON cannot carry
-    return JSONResponse({"error": text}, status, headers=HEADERS | named)
+    return JSONResponse({"error": message}, status, headers=HEADERS | named)
 
 
 class Guard:

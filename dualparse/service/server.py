@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from dualparse.errors import InputError
 
+SWITCH = 0.0005  # seconds a thread may keep the interpreter: a search asks for it often, and requests must not stall it
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -50,6 +51,7 @@ def url(listener: socket.socket) -> str:
 
 def run(app: FastAPI, listener: socket.socket, *, grace: float) -> None:
     """Serve until a signal; what is under way has `grace` seconds to end."""
+    sys.setswitchinterval(SWITCH)
     # The server raises the signal again once all is done; it then means a good end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     config = uvicorn.Config(

@@ -55,11 +55,15 @@ class Players:
 
 @dataclass(frozen=True)
 class Sets:
-    """What is played with: labeled pairs, queries and forms (those of the labeled pairs included); none is empty."""
+    """What is played with: labeled pairs, queries and forms (those of the labeled pairs included); none is empty.
+
+    noisy   the labeled pairs as q2lf reads them, where that differs
+    """
 
     labeled: Sequence[Example]
     queries: Sequence[Example]
     forms: Sequence[Example]
+    noisy: Sequence[Example] = ()
 
     def __post_init__(self) -> None:
         if not (self.labeled and self.queries and self.forms):
@@ -121,7 +125,8 @@ class Game:
             for agent in agents
         ]
         rng = random.Random(f"{options.seed}/game/phrases")
-        self.labeled = [agent.encode(sets.labeled, rng).rows for agent in agents]
+        guides = (sets.noisy or sets.labeled, sets.labeled)
+        self.labeled = [agent.encode(pairs, rng).rows for agent, pairs in zip(agents, guides, strict=True)]
         for judge in (players.query_lm, players.lf_lm):
             if judge is not None:
                 judge.eval().requires_grad_(False)

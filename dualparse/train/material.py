@@ -28,7 +28,7 @@ MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a rec
 @dataclass(frozen=True)
 class Material:
     """Examples as this run may use them: pairs that people labeled, pairs made from the grammar (`noisy`: the same, as
-    q2lf reads them first), and `queries` and `forms` without label."""
+    q2lf reads them), and `queries` and `forms` without label."""
 
     domain: Domain
     labeled: list[Example]
@@ -44,6 +44,11 @@ class Material:
     def pairs(self) -> list[Example]:
         """All pairs to learn from."""
         return self.labeled + self.canonical
+
+    @property
+    def noisy_pairs(self) -> list[Example]:
+        """The same pairs as q2lf reads them."""
+        return self.labeled + self.noisy
 
     @property
     def all_queries(self) -> list[Example]:

@@ -16,9 +16,10 @@ from dualparse.data.batch import Row, collate
 from dualparse.data.vocab import BOS, PAD
 from dualparse.models import fused_search
 from dualparse.models.agent import Agent
-from dualparse.models.seq2seq import Memory, Seq2Seq
+from dualparse.models.cores import each_on_a_core
+from dualparse.models.seq2seq import Memory, Plan, Seq2Seq
 from dualparse.rewards import without_dropout
-from dualparse.search import LOOK_EVERY, Found, Options, _advance, _banned, _Beam, _collect, search, trace
+from dualparse.search import LOOK_EVERY, Found, Options, _advance, _Beam, _collect, search, trace
 
 GRID = 8  # source lengths are rounded up to this, so that few shapes have to be captured
 
@@ -79,14 +80,14 @@ class _Steps:
                 self._advance(*started)
         self.beam = started[1]
 
-    def _start(self) -> tuple[Memory, _Beam, Tensor, Tensor]:
+    def _start(self) -> tuple[Memory, _Beam, Plan]:
         memory, beams = _read(self.model, *self.sources, noisy=self.noisy), self.options.beams
         state = self.model.begin(memory, beams)
         beam = _Beam.start(state, len(memory.mask), beams, _steps(self.options))
-        return memory, beam, state.input_gates, _banned(self.model, memory)
+        return memory, beam, state.plan
 
-    def _advance(self, memory: Memory, beam: _Beam, input_gates: Tensor, banned: Tensor) -> None:
-        _advance(self.model, memory, beam, input_gates, banned, self.options.length_power)
+    def _advance(self, memory: Memory, beam: _Beam, plan: Plan) -> None:
+        _advance(self.model, memory, beam, plan, self.options.length_power)
 
     def start(self) -> None:
         self.first.replay()
@@ -180,7 +181,9 @@ def _steps(options: Options) -> int:
 def find_together(searches: Sequence[tuple[Searcher, list[Row]]]) -> list[Found]:
     """Several searches beside each other; the result of each in the order given."""
     if not all(searcher.capture for searcher, _ in searches):
-        return [searcher.find(rows) for searcher, rows in searches]
+        if any(searcher.noisy or searcher.capture for searcher, _ in searches):  # noise is drawn in one order
+            return [searcher.find(rows) for searcher, rows in searches]
+        return each_on_a_core(lambda pair: pair[0].find(pair[1]), searches)
     for searcher, rows in searches:
         searcher.begin(rows)
     waiting = [searcher for searcher, _ in searches]

@@ -61,7 +61,7 @@ def prepare(stage: str, recipe: Recipe, run: Run, material: Material, device: to
 
 def _agent(direction: Direction, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
     agent, note = _fresh_agent(direction, direction, recipe, material, device)
-    pairs = material.labeled + material.noisy if direction == "q2lf" else material.pairs
+    pairs = material.noisy_pairs if direction == "q2lf" else material.pairs
     task = _supervised(agent, recipe, material, pairs, None)
     return Prepared(task, _schedule(recipe.train, recipe.seed), results(recipe, direction), note)
 
@@ -146,7 +146,7 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         run.language_model("query_lm", device) if settings.form_loop and settings.form_validity_lm else None,
         run.language_model("lf_lm", device) if settings.query_loop and settings.query_validity_lm else None,
     )
-    sets = Sets(material.pairs, material.all_queries, material.all_forms)
+    sets = Sets(material.pairs, material.all_queries, material.all_forms, material.noisy_pairs)
     task = game_task(
         players,
         sets,

@@ -129,14 +129,14 @@ def test_every_step_follows_the_equations(copy, seed):
     state = model.begin(memory, 2)
     every = [reference(model, *unpadded(batch, i)) for i in range(len(batch.source))]
     for t in range(batch.inputs.shape[1]):
-        log_probs, state = model.step(
+        probabilities, state = model.step(
             memory, state, batch.targets[:, t - 1 : t].repeat(1, 2) if t else torch.full((3, 2), BOS)
         )
         for i, distributions in enumerate(every):
             if t < len(distributions):
                 wide = V + len(unpadded(batch, i)[0]) if copy else V
                 for k in range(2):
-                    found = log_probs[i, k].exp().detach().numpy()
+                    found = probabilities[i, k].detach().numpy()
                     np.testing.assert_allclose(found[:wide], distributions[t][:wide], rtol=1e-9, atol=1e-15)
                     assert not found[wide:].any()
 
@@ -152,10 +152,10 @@ def test_the_mixture_sums_to_one(copy, seed):
     total = torch.zeros(batch.inputs.shape, dtype=torch.float64)
     for token in range(1, width):  # PAD is asked for through `step` below: as a target it means "no target"
         total += model.log_probs(memory, batch.inputs, torch.full_like(batch.inputs, token)).exp()
-    log_probs, _ = model.step(memory, model.begin(memory, 1), torch.full((4, 1), BOS))
-    assert log_probs.shape[-1] == width
-    torch.testing.assert_close(log_probs.exp().sum(-1), torch.ones(4, 1, dtype=torch.float64))
-    torch.testing.assert_close(total[:, 0] + log_probs[:, 0, PAD].exp(), torch.ones(4, dtype=torch.float64))
+    probabilities, _ = model.step(memory, model.begin(memory, 1), torch.full((4, 1), BOS))
+    assert probabilities.shape[-1] == width
+    torch.testing.assert_close(probabilities.sum(-1), torch.ones(4, 1, dtype=torch.float64))
+    torch.testing.assert_close(total[:, 0] + probabilities[:, 0, PAD], torch.ones(4, dtype=torch.float64))
 
 
 def test_repeated_copy_tokens_add_up():
@@ -167,7 +167,7 @@ def test_repeated_copy_tokens_add_up():
     source, copy = torch.tensor([[4, 5, 6, 0]]), torch.tensor([[V, 5, V, 0]])
     memory = model.encode(source, copy)
     attention = model.look(memory, torch.tensor([[BOS]]), torch.tensor([[V]])).attention[0, 0]
-    probabilities = model.step(memory, model.begin(memory, 1), torch.tensor([[BOS]]))[0].exp()[0, 0]
+    probabilities = model.step(memory, model.begin(memory, 1), torch.tensor([[BOS]]))[0][0, 0]
     torch.testing.assert_close(probabilities[V], attention[0] + attention[2])
     torch.testing.assert_close(probabilities[5], attention[1])
     assert float(probabilities.detach()[[0, 1, 2, 3, 4, 6, 7]].sum()) < 1e-20
@@ -182,11 +182,11 @@ def test_teacher_forcing_is_the_steps_one_by_one(copy, seed):
     for t in range(batch.inputs.shape[1]):
         # Search feeds back what it found, extended numbers included.
         read = batch.targets[:, t - 1 : t] if t else torch.full((4, 1), BOS)
-        log_probs, state = model.step(memory, state, read)
+        probabilities, state = model.step(memory, state, read)
         wanted = batch.targets[:, t]
         if not copy:
             wanted = torch.where(wanted < V, wanted, UNK)
-        single = log_probs[:, 0].gather(1, wanted[:, None])[:, 0].masked_fill(wanted == PAD, 0.0)
+        single = probabilities[:, 0].gather(1, wanted[:, None])[:, 0].log().masked_fill(wanted == PAD, 0.0)
         torch.testing.assert_close(together[:, t], single)
 
 
