@@ -1,7 +1,7 @@
 """Speed of the game: iterations a second on ATIS (batch 16, k = 5, copying; both loops, guidance, update), and where
 the time goes.
 
-    python -m benchmarks.game [--pretrain 15] [--iterations 100] [--device auto] [--profile]
+    python -m benchmarks.game [--pretrain 15] [--iterations 100] [--device auto] [--out FILE]
 """
 
 from __future__ import annotations
