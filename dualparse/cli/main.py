@@ -53,6 +53,9 @@ def options(
 
 def main() -> None:
     """Entry point of the command."""
+    # Before torch is loaded. The matrices are small, and threads that wait for each other at every one of them crawl as
+    # soon as another program wants a core.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         app()
     except InputError as error:

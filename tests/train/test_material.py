@@ -14,6 +14,7 @@ from dualparse.data.examples import load_examples
 from dualparse.errors import InputError
 from dualparse.models.tensors import load_tensors
 from dualparse.runs import Run
+from dualparse.train import stages
 from dualparse.train.loop import Record
 from dualparse.train.material import Material, load_material
 from dualparse.train.run import Note, train
@@ -106,6 +107,26 @@ def test_noise_is_for_q2lf_and_made_of_words_the_grammar_does_not_know():
     assert put_in <= {word for example in material.queries for word in example.query or ()}
     assert [example.lf for example in material.noisy] == [example.lf for example in material.canonical]
     assert material.pairs == material.canonical
+
+
+def test_stages_hand_noise_to_q2lf_alone(tmp_path, monkeypatch):
+    """In its own training and as guidance of the game; lf2q learns to write what the grammar says."""
+    settings = recipe(data={"labeled": 0, "canonical": 24, "forms": False, "noise": 0.5})
+    material = load_material(settings)
+    trained: dict[str, list] = {}
+    monkeypatch.setattr(
+        stages, "agent_task", lambda agent, pairs, *rest, **more: trained.update({agent.direction: pairs})
+    )
+    for stage in ("q2lf", "lf2q"):
+        stages.prepare(stage, settings, Run(tmp_path), material, CPU)
+    assert trained == {"q2lf": material.noisy, "lf2q": material.canonical}
+    monkeypatch.undo()
+
+    list(train(settings, tmp_path / "run", device=CPU))
+    game = stages.prepare("dual", settings, Run.open(tmp_path / "run"), material, CPU).task.stepper.loss.__self__
+    read, written = (game.agents[0].source_vocab, game.agents[1].target_vocab)
+    assert [row.source for row in game.labeled[0]] == [read.ids(pair.query or ()) for pair in material.noisy]
+    assert [row.target for row in game.labeled[1]] == [written.ids(pair.query or ()) for pair in material.canonical]
 
 
 def test_a_small_grammar_gives_what_it_has(tmp_path):
