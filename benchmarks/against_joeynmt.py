@@ -123,7 +123,7 @@ def show(result: dict[str, Any], console: Console) -> None:
         table.add_column(column, justify="right" if column else "left")
     training, search = result["comparisons"]
     for figure in (training, search):
-        rates = (f"{side.rate:,.0f}" for side in (figure.ours, figure.other))
+        rates = (f"{figure.rate(side):,.0f}" for side in (figure.ours, figure.other))
         table.add_row(f"{figure.name}, {figure.unit}", *rates, f"{figure.ratio:.1f}", f"{figure.target:.0f}")
     table.add_section()
     for name, figure, key, form in (
@@ -140,7 +140,8 @@ def show(result: dict[str, Any], console: Console) -> None:
 def tell_disturbed(figure: Comparison, console: Console) -> None:
     if figure.disturbed:
         count = 2 * len(figure.ours.rates)
-        console.print(f"{figure.name}: in {figure.disturbed} of {count} turns others had over {BUSY:.0%} of the cores")
+        busy = f"in {figure.disturbed} of {count} turns others had over {BUSY:.0%} of the cores"
+        console.print(f"{figure.name}: {busy}; {len(figure.counted)} turns of both sides count")
 
 
 def main() -> None:

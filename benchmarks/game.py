@@ -1,7 +1,11 @@
-"""Speed of the game: iterations a second on ATIS (batch 16, k = 5, copying; both loops, guidance, update), and where
-the time goes.
+"""Speed of the game: iterations a second on ATIS (batch 16, k = 5, copying; both loops, guidance, update), and what its
+parts take.
 
-    python -m benchmarks.game [--pretrain 15] [--iterations 100] [--device auto] [--out FILE]
+    python -m benchmarks.game [--rounds 12] [--iterations 10] [--device auto] [--out FILE]
+
+On a CPU two processes take turns at the same iterations: one that keeps freed memory, as training does
+(`dualparse.models.heap`), and one that leaves this to the C library. The agents are pre-trained for a few epochs, so
+that hypotheses end; they are kept in .cache/ for the next time.
 """
 
 from __future__ import annotations
@@ -9,136 +13,216 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
+from rich.console import Console
+from rich.table import Table
 
+from benchmarks.load import keep_to_cores
+from benchmarks.ours import benchmark_domain
+from benchmarks.turns import Comparison, Side
+from benchmarks.worker import Worker, answer, started
 from dualparse.config import Recipe, make_recipe
-from dualparse.data.examples import Example
-from dualparse.models.agent import Agent
-from dualparse.models.language_model import LanguageModel
-from dualparse.runs import new_agent, new_language_model
-from dualparse.search import Options
-from dualparse.train.game import Game, Players, Sets
-from dualparse.train.loop import Schedule, fit
-from dualparse.train.material import Material, load_material
-from dualparse.train.run import choose_device
+from dualparse.data.catalog import open_domain
+from dualparse.files import write_text
+from dualparse.models.heap import keep_freed_memory
+from dualparse.runs import Run
+from dualparse.train.dual import play
+from dualparse.train.game import Game, Sets, _batches, _judge_queries, _sources
+from dualparse.train.material import load_material
+from dualparse.train.round import open_players
+from dualparse.train.run import choose_device, train
+from dualparse.train.searcher import find_together
+from dualparse.train.sharing import fingerprint
 from dualparse.train.stages import game_options
 from dualparse.train.step import Adam
-from dualparse.train.supervised import agent_task, language_model_task
+
+CORES = 2
+BATCH = 16
+WARM_UP = 3
+TARGET = 3.1  # iterations a second on two cores
+CACHE = Path(__file__).parent.parent / ".cache"
+PARTS = ("search", "play", "inputs", "update")
+
+Say = Callable[[str], None]
+
+
+def pretrained(domain: str, epochs: int, device: torch.device, say: Say = lambda text: None) -> Path:
+    """A run with agents pre-trained for a few epochs and a query_lm; made if it is not there."""
+    recipe = _recipe(domain, epochs)
+    folder = CACHE / f"game-{fingerprint(recipe)}"
+    if not all(Run(folder).weights(stage).exists() for stage in recipe.stages):
+        for event in train(recipe, folder, resume=True, device=device):
+            say(f"pre-training, once: {event}")
+    return folder
+
+
+def _recipe(domain: str, epochs: int) -> Recipe:
+    return make_recipe(
+        {
+            "domain": domain,
+            "stages": ["query_lm", "q2lf", "lf2q"],
+            "data": {"min_count": 2},
+            "train": {"epochs": epochs, "evaluate_from": epochs},
+            "language_model": {"epochs": 2, "evaluate_from": 2},
+        }
+    )
+
+
+class Player:
+    """A game that plays on command, and says how long each part took."""
+
+    def __init__(self, folder: Path, device: torch.device):
+        run = Run.open(folder)
+        recipe, domain = run.recipe, open_domain(run.recipe.domain)
+        material = load_material(recipe)
+        sets = Sets(material.labeled, material.labeled, material.labeled)
+        options = game_options(recipe.game, recipe)
+        self.game = Game(open_players(run, domain, device), sets, domain, options, Adam(learning_rate=5e-4))
+        for agent in self.game.agents:
+            agent.model.train()
+        self.rng = random.Random(1)
+        self.device, self.waiting = device, []
+        torch.manual_seed(1)
+
+    def play(self, iterations: int) -> dict[str, float]:
+        """Some iterations of the game; seconds of all and milliseconds of each part of one."""
+        batches = [self._next() for _ in range(iterations)]
+        parts, start = dict.fromkeys(PARTS, 0.0), time.perf_counter()
+        for batch in batches:
+            marks = self._iterate(*batch)
+            for name, before, after in zip(PARTS, marks, marks[1:], strict=False):
+                parts[name] += after - before
+        self.game.stepper.take_figures()  # waits for a GPU
+        seconds = time.perf_counter() - start
+        shares = {f"{name}_ms": 1000 * value / iterations for name, value in parts.items()}
+        return {"items": iterations, "seconds": seconds} | shares
+
+    def _next(self) -> tuple[list, list, list]:
+        """Sources of both loops and labeled pairs of the next iteration."""
+        if not self.waiting:
+            game, rng = self.game, self.rng
+            count = len(game.sets.labeled) // BATCH
+            queries = _batches(_sources(game.players.q2lf, game.sets.queries, rng), count, BATCH, rng)
+            forms = _batches(_sources(game.players.lf2q, game.sets.forms, rng), count, BATCH, rng)
+            pairs = _batches(range(len(game.sets.labeled)), count, BATCH, rng)
+            self.waiting = list(zip(queries, forms, pairs, strict=True))
+        return self.waiting.pop()
+
+    def _iterate(self, queries: list, forms: list, pairs: list) -> list[float]:
+        """As `Game.iterate`, with a look at the clock after each part."""
+        game, players = self.game, self.game.players
+        marks = [time.perf_counter()]
+        rows = ([source.row for source in sources] for sources in (queries, forms))
+        found = find_together(list(zip(game.searchers, rows, strict=True)))
+        marks.append(time.perf_counter())
+        rounds = (
+            play(players.q2lf, players.lf2q, queries, found[0], game._judge_forms, self.rng),
+            play(players.lf2q, players.q2lf, forms, found[1], _judge_queries, self.rng),
+        )
+        marks.append(time.perf_counter())
+        key, inputs = game.inputs(rounds, pairs)
+        marks.append(time.perf_counter())
+        game.stepper(key, inputs)
+        return [*marks, time.perf_counter()]
+
+
+def compare_heaps(folder: Path, *, rounds: int, iterations: int, say: Say = lambda text: None) -> Comparison:
+    """Iterations a second with freed memory kept and without, in turns, on two CPU cores."""
+    cores = keep_to_cores(CORES)
+    figure = Comparison("game", "iterations/s", Side("freed memory kept"), Side("freed memory given back"))
+    with (
+        tempfile.TemporaryDirectory(prefix="game-") as logs,
+        _worker(folder, cores, "kept", Path(logs)) as kept,
+        _worker(folder, cores, "given back", Path(logs)) as plain,
+    ):
+        for number in range(rounds):
+            say(f"game, turn {number + 1} of {rounds}")
+            figure.turn(_turn(kept, iterations), _turn(plain, iterations))
+    return figure
+
+
+def _worker(folder: Path, cores: int, heap: str, logs: Path):  # noqa: ANN202 - a context manager of a Worker
+    command = [sys.executable, "-m", "benchmarks.game", "--work", str(folder), "--threads", str(cores), "--heap", heap]
+    return started(command, logs / f"{heap}.log")
+
+
+def _turn(worker: Worker, iterations: int) -> tuple[Callable[[], dict[str, float]], int]:
+    return lambda: worker.ask({"iterations": iterations}), worker.process.pid
+
+
+def _work(folder: Path, threads: int, heap: str) -> None:
+    """The life of a worker."""
+    torch.set_num_threads(threads)
+    if heap == "kept":
+        keep_freed_memory()
+    player = Player(folder, torch.device("cpu"))
+    player.play(WARM_UP)
+    answer({"heap": heap}, lambda command: player.play(command["iterations"]))
+
+
+def show(figure: Comparison, console: Console) -> None:
+    """A table of both ways."""
+    table = Table(title=f"the game: batch {BATCH}, both loops, guidance and update")
+    for column in ("", figure.ours.name, figure.other.name, "ratio"):
+        table.add_column(column, justify="right" if column else "left")
+    sides = (figure.ours, figure.other)
+    table.add_row(figure.unit, *(f"{figure.rate(side):.2f}" for side in sides), f"{figure.ratio:.2f}")
+    table.add_row("the best turn", *(f"{max(side.rates):.2f}" for side in sides), "")
+    table.add_section()
+    for part in PARTS:
+        table.add_row(f"{part}, ms (last turn)", *(f"{side.last[f'{part}_ms']:.1f}" for side in sides), "")
+    console.print(table)
+
+
+def play_on_gpu(folder: Path, device: torch.device, *, rounds: int, iterations: int) -> dict[str, Any]:
+    """Iterations a second of every round; the first rounds meet shapes that have to be captured."""
+    player = Player(folder, device)
+    told = [player.play(iterations) for _ in range(rounds)]
+    return {
+        "device": torch.cuda.get_device_name(device),
+        "torch": torch.__version__,
+        "iterations_per_second": [round(one["items"] / one["seconds"], 2) for one in told],
+        "shapes": len(player.game.stepper._graphs),
+        **{name: round(value, 2) for name, value in told[-1].items() if name.endswith("_ms")},
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--domain", default="atis")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--domain", default=benchmark_domain())
     parser.add_argument("--pretrain", type=int, default=15, help="epochs of pre-training, so that hypotheses end")
-    parser.add_argument("--iterations", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--iterations", type=int, default=10, help="iterations of a round")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--heap", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    device = choose_device(options.device)
-    game, note = make_game(options.domain, options.pretrain, device)
-    figures = {"device": note} | time_iterations(game, options.iterations)
-    print(json.dumps(figures, indent=1))
+    if options.work:
+        return _work(options.work, options.threads, options.heap)
+    console, device = Console(), choose_device(options.device)
+    with console.status("") as status:
+        folder = pretrained(options.domain, options.pretrain, device, status.update)
+        amount = {"rounds": options.rounds, "iterations": options.iterations}
+        if device.type == "cuda":
+            figures = play_on_gpu(folder, device, **amount)
+        else:
+            figure = compare_heaps(folder, **amount, say=status.update)
+            figures = figure.as_json()
+    if device.type == "cuda":
+        console.print_json(json.dumps(figures))
+    else:
+        show(figure, console)
     if options.out:
-        options.out.write_text(json.dumps(figures, indent=1) + "\n")
-
-
-def make_game(domain: str, epochs: int, device: torch.device) -> tuple[Game, str]:
-    """A game between agents pre-trained for a few epochs."""
-    recipe = make_recipe({"domain": domain, "data": {"min_count": 2}})
-    material = load_material(recipe)
-    players = Players(
-        _agent("q2lf", recipe, material, epochs, device),
-        _agent("lf2q", recipe, material, epochs, device),
-        _language_model(recipe, material, device),
-        None,
-    )
-    sets = Sets(material.labeled, material.labeled, material.labeled)
-    game = Game(players, sets, material.domain, game_options(recipe.game, recipe), Adam(learning_rate=5e-4))
-    return game, torch.cuda.get_device_name(device) if device.type == "cuda" else f"{torch.get_num_threads()} threads"
-
-
-def _agent(direction: str, recipe: Recipe, material: Material, epochs: int, device: torch.device) -> Agent:
-    agent = new_agent(recipe, direction, material.query_vocab, material.lf_vocab, material.domain)
-    agent.model.initialize(generator=torch.Generator().manual_seed(1))
-    agent.model.to(device)
-    task = agent_task(
-        agent,
-        material.labeled,
-        material.dev[:32],
-        material.domain,
-        optimizer=Adam(),
-        batch_size=16,
-        seed=1,
-        search=Options(beams=1),
-    )
-    for _ in fit(task, Schedule(epochs, evaluate_from=epochs)):
-        pass
-    return agent
-
-
-def _language_model(recipe: Recipe, material: Material, device: torch.device) -> LanguageModel:
-    model = new_language_model(recipe, material.query_vocab)
-    model.initialize(generator=torch.Generator().manual_seed(1))
-    model.to(device)
-    texts = [_query(example) for example in material.labeled]
-    dev = [_query(example) for example in material.dev]
-    task = language_model_task(
-        model, "query_lm", material.query_vocab, texts, dev, optimizer=Adam(), batch_size=16, seed=1
-    )
-    for _ in fit(task, Schedule(2)):
-        pass
-    return model
-
-
-def _query(example: Example) -> tuple[str, ...]:
-    return example.query or ()
-
-
-def time_iterations(game: Game, iterations: int) -> dict[str, float]:
-    """Iterations a second, after a third of them to warm up, and the milliseconds of each part."""
-    from dualparse.train.dual import play
-    from dualparse.train.game import _batches, _judge_queries, _sources
-    from dualparse.train.searcher import find_together
-
-    rng = random.Random(1)
-    game.players.q2lf.model.train()
-    game.players.lf2q.model.train()
-    warm = iterations // 3 + 1
-    count = iterations + warm
-    queries = _batches(_sources(game.players.q2lf, game.sets.queries, rng), count, 16, rng)
-    forms = _batches(_sources(game.players.lf2q, game.sets.forms, rng), count, 16, rng)
-    pairs = _batches(range(len(game.sets.labeled)), count, 16, rng)
-    parts = {"search": 0.0, "play": 0.0, "inputs": 0.0, "update": 0.0}
-    started = 0.0
-    for i in range(count):
-        if i == warm:
-            game.stepper.take_figures()
-            parts, started = dict.fromkeys(parts, 0.0), time.perf_counter()
-        marks = [time.perf_counter()]
-        found = find_together(
-            [(s, [x.row for x in xs]) for s, xs in zip(game.searchers, (queries[i], forms[i]), strict=True)]
-        )
-        marks.append(time.perf_counter())
-        rounds = (
-            play(game.players.q2lf, game.players.lf2q, queries[i], found[0], game._judge_forms, rng),
-            play(game.players.lf2q, game.players.q2lf, forms[i], found[1], _judge_queries, rng),
-        )
-        marks.append(time.perf_counter())
-        key, inputs = game.inputs(rounds, pairs[i])
-        marks.append(time.perf_counter())
-        game.stepper(key, inputs)
-        if game.stepper.capture and i % 10 == 0:
-            torch.cuda.synchronize()
-        marks.append(time.perf_counter())
-        for name, a, b in zip(parts, marks, marks[1:], strict=False):
-            parts[name] += b - a
-    game.stepper.take_figures()
-    seconds = time.perf_counter() - started
-    milliseconds = {f"{name}_ms": round(1000 * value / iterations, 2) for name, value in parts.items()}
-    return {"iterations_per_second": round(iterations / seconds, 2), "shapes": len(game.stepper._graphs)} | milliseconds
+        write_text(options.out, json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -83,6 +83,7 @@ def configuration(folder: Path, *, batch_size: int, decode_batch: int, beams: in
         "testing": {
             "batch_size": decode_batch,
             "beam_size": beams,
+            "n_best": beams,
             "beam_alpha": 1.0,
             "max_output_length": max_length,
         },

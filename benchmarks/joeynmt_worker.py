@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from joeynmt.batch import Batch
 from joeynmt.config import parse_global_args
+from joeynmt.helpers import expand_reverse_index
 from joeynmt.prediction import prepare
 from joeynmt.search import search
 from joeynmt.training import TrainManager
@@ -84,14 +85,14 @@ class Peer:
         return {"seconds": seconds, "items": sum(batch.nseqs for batch in batches), "loss": loss / tokens}
 
     def decode(self) -> dict[str, float]:
-        """Beam search for all test queries; the same calls as in `prediction.predict`."""
+        """Beam search for all test queries, to n-best lists of words; the same calls as in `prediction.predict`."""
         options = self.arguments.test
         batches = list(self._iterator(self.test_data, options.batch_size, shuffle=False))
         self.model.eval()
         outputs: list[list[str]] = []
         started = time.perf_counter()
         for batch in batches:
-            back = batch.sort_by_src_length()
+            back = expand_reverse_index(batch.sort_by_src_length(), options.n_best)
             numbers, _, _ = search(
                 model=self.model,
                 batch=batch,
@@ -105,6 +106,7 @@ class Peer:
             )
             outputs += self.model.trg_vocab.arrays_to_sentences(arrays=numbers[back], cut_at_eos=True)
         seconds = time.perf_counter() - started
+        outputs = outputs[:: options.n_best]
         end = self.model.trg_vocab.lookup  # token -> number; the end token is the last of a finished output
         outputs = [tokens[:-1] if end(tokens[-1]) == self.model.eos_index else tokens for tokens in outputs]
         exact = sum(" ".join(tokens) == gold for tokens, gold in zip(outputs, self.test_data.trg, strict=True))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _STAT = Path("/proc/stat")
+_LOOK = 0.3  # seconds over which a load is looked at
 
 
 def keep_to_cores(count: int) -> int:
@@ -50,6 +51,16 @@ def watched(process: int | None = None) -> Iterator[Watch]:
     watch.busy = _own_seconds(process) - own
     used = _busy_seconds() - busy - watch.busy
     watch.others = max(used, 0.0) / watch.seconds / (os.cpu_count() or 1)
+
+
+def wait_for_quiet(share: float, *, patience: float) -> None:
+    """Wait until other programs have less than this share of the cores, but no longer than `patience` seconds."""
+    ends = time.perf_counter() + patience
+    while time.perf_counter() < ends:
+        with watched() as watch:
+            time.sleep(_LOOK)
+        if watch.others < share:
+            return
 
 
 def _busy_seconds() -> float:

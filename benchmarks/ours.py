@@ -12,6 +12,7 @@ import torch
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.benchmarks import data_dir
 from dualparse.data.examples import Example, load_examples
+from dualparse.models.agent import Agent
 from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import new_agent
 from dualparse.search import Options, find
@@ -26,17 +27,15 @@ def benchmark_domain() -> str:
 
 
 class Ours:
-    """A q2lf agent with copying (`AttPtr`), its training and its test queries."""
+    """A q2lf agent with copying (`AttPtr`), its training and its test queries; a new agent unless one is given."""
 
-    def __init__(self, domain: str, *, batch_size: int, search: Options):
+    def __init__(self, domain: str, *, batch_size: int, search: Options, agent: Agent | None = None):
         keep_freed_memory()  # as training does
         recipe: Recipe = make_recipe({"domain": domain})
         self.material = load_material(recipe)
         self.search = search
         self.test: list[Example] = load_examples(self.material.domain, dev_seed=recipe.data.split_seed).test
-        vocabularies = self.material.query_vocab, self.material.lf_vocab
-        self.agent = new_agent(recipe, "q2lf", *vocabularies, self.material.domain)
-        self.agent.model.initialize(generator=torch.Generator().manual_seed(1))
+        self.agent = agent or self._new_agent(recipe)
         self.task = agent_task(
             self.agent,
             self.material.labeled,
@@ -50,6 +49,11 @@ class Ours:
         self.batch_size = batch_size
         self.updates = self._updates()
         torch.manual_seed(1)
+
+    def _new_agent(self, recipe: Recipe) -> Agent:
+        agent = new_agent(recipe, "q2lf", self.material.query_vocab, self.material.lf_vocab, self.material.domain)
+        agent.model.initialize(generator=torch.Generator().manual_seed(1))
+        return agent
 
     def _updates(self) -> Iterator[None]:
         """Updates without end, epoch after epoch."""

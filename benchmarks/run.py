@@ -1,6 +1,7 @@
-"""`make bench`: dualparse beside JoeyNMT on this machine's cores; prints the ratios and keeps the figures.
+"""`make bench`: dualparse beside JoeyNMT on two cores, and the game; prints the ratios and keeps the figures.
 
-    python -m benchmarks.run [--rounds 40] [--decodings 7] [--out results/bench-cpu.json]
+python -m benchmarks.run [--rounds 40] [--decodings 7] [--games 12] [--out results/bench-cpu.json]
+python -m benchmarks.run --readme       (nothing is measured: the stored figures go into benchmarks/README.md)
 """
 
 from __future__ import annotations
@@ -8,38 +9,69 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import time
 from pathlib import Path
+from typing import Any
 
 import torch
 from rich.console import Console
 
-from benchmarks.against_joeynmt import Amount, compare, show
+from benchmarks import against_joeynmt, game, joeynmt_peer, stored
+from benchmarks.load import processor
 from benchmarks.ours import benchmark_domain
+from benchmarks.turns import Comparison
+from dualparse import __version__
 from dualparse.files import write_text
 from dualparse.sweep.jobs import current_commit
 
-OUT = Path("results/bench-cpu.json")
+RESULTS = Path("results")
+PRETRAINING = 15  # epochs, so that hypotheses of the game end
+
+
+def measure(options: argparse.Namespace, console: Console) -> tuple[dict[str, Any], list[Comparison]]:
+    """Facts about the comparison, and its figures."""
+    domain = benchmark_domain()
+    amount = against_joeynmt.Amount(rounds=options.rounds, decodings=options.decodings)
+    with console.status("") as status:
+        folder = game.pretrained(domain, PRETRAINING, torch.device("cpu"), status.update)
+        told = against_joeynmt.compare(domain, amount, status.update)
+        played = game.compare_heaps(folder, rounds=options.games, iterations=options.iterations, say=status.update)
+    against_joeynmt.show(told, console)
+    game.show(played, console)
+    against_joeynmt.tell_disturbed(played, console)
+    figures = [*told.pop("comparisons"), played]
+    return told, figures
+
+
+def facts() -> dict[str, Any]:
+    """What a figure has to be read with."""
+    return {
+        "commit": current_commit(),
+        "machine": processor(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "dualparse": __version__,
+        "joeynmt": joeynmt_peer.VERSION,
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=Amount.rounds, help="turns of training")
-    parser.add_argument("--decodings", type=int, default=Amount.decodings, help="turns of decoding all test queries")
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--rounds", type=int, default=against_joeynmt.Amount.rounds, help="turns of training")
+    parser.add_argument("--decodings", type=int, default=against_joeynmt.Amount.decodings, help="turns of decoding")
+    parser.add_argument("--games", type=int, default=12, help="turns of the game")
+    parser.add_argument("--iterations", type=int, default=10, help="iterations of such a turn")
+    parser.add_argument("--out", type=Path, default=RESULTS / "bench-cpu.json")
+    parser.add_argument("--readme", action="store_true", help="write the stored figures into benchmarks/README.md")
     options = parser.parse_args()
-    console = Console()
-    amount = Amount(rounds=options.rounds, decodings=options.decodings)
-    with console.status("") as status:
-        result = compare(benchmark_domain(), amount, status.update)
-    show(result, console)
-    facts = {
-        "commit": current_commit(),
-        "machine": platform.processor() or platform.machine(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-    }
-    comparisons = [comparison.as_json() for comparison in result["comparisons"]]
-    write_text(options.out, json.dumps(facts | result | {"comparisons": comparisons}, indent=1) + "\n")
+    if options.readme:
+        stored.put_into(Path(__file__).parent / "README.md", RESULTS)
+        return
+    console, start = Console(), time.perf_counter()
+    told, figures = measure(options, console)
+    kept = facts() | told | {"seconds": round(time.perf_counter() - start)}
+    comparisons = [figure.as_json() for figure in figures]
+    write_text(options.out, json.dumps(kept | {"comparisons": comparisons}, indent=1) + "\n")
     console.print(f"kept in {options.out}")
 
 

@@ -1,7 +1,8 @@
 """Two sides of a comparison that take turns: rates of both, and the ratio of every turn.
 
-The ratio is the median of the turns' ratios: in one turn both sides had much the same machine, so a load from elsewhere
-moves the rates but hardly the ratio.
+The ratio is the median of the turns' ratios: in one turn both sides had much the same machine. Turns that other
+programs disturbed do not count as long as three are left that were not: threads that wait for each other suffer most
+from a busy machine, so a disturbed ratio flatters the side that has fewer of them.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from benchmarks.load import watched
+from benchmarks.load import wait_for_quiet, watched
 
 BUSY = 0.05  # a turn counts as disturbed when other programs had more than this share of the cores
+ENOUGH = 3  # undisturbed turns
+PATIENCE = 20.0  # seconds a turn waits for a quiet machine
 
 Work = Callable[[], dict[str, float]]
 """Do a piece of work; says at least its `seconds` and how many `items` were done."""
@@ -31,16 +34,13 @@ class Side:
 
     def take(self, work: Work, process: int | None) -> None:
         """One turn; the work is done by the process with this number, or by this one."""
+        wait_for_quiet(BUSY, patience=PATIENCE)
         with watched(process) as watch:
             answer = work()
         self.rates.append(round(answer["items"] / answer["seconds"], 3))
         self.seconds.append(round(answer["seconds"], 4))
         self.others.append(round(watch.others, 3))
         self.last = answer
-
-    @property
-    def rate(self) -> float:
-        return median(self.rates)
 
 
 @dataclass
@@ -58,12 +58,23 @@ class Comparison:
         self.other.take(*other)
 
     @property
+    def counted(self) -> list[int]:
+        """The turns that count: the undisturbed ones, or all where those are too few."""
+        both = list(zip(self.ours.others, self.other.others, strict=True))
+        quiet = [number for number, others in enumerate(both) if max(others) <= BUSY]
+        return quiet if len(quiet) >= ENOUGH else list(range(len(both)))
+
+    @property
     def ratios(self) -> list[float]:
-        return [a / b for a, b in zip(self.ours.rates, self.other.rates, strict=True)]
+        return [self.ours.rates[i] / self.other.rates[i] for i in self.counted]
 
     @property
     def ratio(self) -> float:
         return median(self.ratios)
+
+    def rate(self, side: Side) -> float:
+        """The median over the turns that count."""
+        return median(side.rates[i] for i in self.counted)
 
     @property
     def disturbed(self) -> int:
@@ -78,12 +89,14 @@ class Comparison:
             "ratios": [round(ratio, 2) for ratio in self.ratios],
             "target": self.target,
             "repetitions": len(self.ours.rates),
+            "counted": len(self.counted),
             "disturbed": self.disturbed,
             "sides": [
                 {
                     "name": side.name,
-                    "rate": round(side.rate, 2),
+                    "rate": round(self.rate(side), 2),
                     "best_rate": round(max(side.rates), 2),
+                    "rates": side.rates,
                     "seconds": side.seconds,
                     "others": side.others,
                     "last": {key: round(value, 4) for key, value in side.last.items()},

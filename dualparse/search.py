@@ -28,7 +28,7 @@ from dualparse.models.seq2seq import Memory, Plan, Seq2Seq, State
 LOOK_EVERY = 8  # steps between two looks at whether all is done, where looking means waiting for the device
 LOOK_EVERY_ON_CPU = 2
 LEAVE_FROM = 0.25  # share of sources that are done from which on they leave the batch
-MOST_ON_GPU, MOST_ON_CPU, LEAST_ON_CPU = 512, 64, 8  # sources that `find` searches together
+MOST_ON_GPU, MOST_ON_CPU, LEAST_ON_CPU = 512, 128, 8  # sources that `find` searches together
 NOTHING = float("-inf")
 LEAST = torch.finfo(torch.float32).min  # from which -inf can be subtracted
 

@@ -343,6 +343,22 @@ def test_find_keeps_the_order_of_the_sources_whatever_the_batches(direction, bea
             assert [h.score for h in hypotheses] == pytest.approx([h.score for h in expected], rel=1e-4)
 
 
+def test_find_gives_the_same_on_several_cores():
+    agent = toy.agent()
+    agent.model.initialize(scale=1.0, generator=torch.Generator().manual_seed(0))
+    agent.model.double()
+    sources = [pair.query for pair in toy.examples()]
+    options, before = Options(beams=3, max_length=10), torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = find(agent, sources, options, rng=random.Random(0), rows_at_once=5)
+        torch.set_num_threads(2)
+        together = find(agent, sources, options, rng=random.Random(0), rows_at_once=5)
+    finally:
+        torch.set_num_threads(before)
+    assert together == alone
+
+
 def test_find_spells_words_beyond_the_vocabulary():
     agent = toy.agent()
     with torch.no_grad():

@@ -27,9 +27,7 @@ GRID = 8  # source lengths are rounded up to this, so that few shapes have to be
 class _Fused:
     """A whole search of one shape as a graph; its result comes to the host in one copy."""
 
-    def __init__(
-        self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool
-    ):
+    def __init__(self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool):
         self.model, self.options, self.sources, self.stream, self.noisy = model, options, sources, stream, noisy
         with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
             self._launch()
@@ -65,9 +63,7 @@ class _Fused:
 class _Steps:
     """The start of a search of one shape as a graph, and a run of steps as another."""
 
-    def __init__(
-        self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool
-    ):
+    def __init__(self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool):
         self.model, self.options, self.sources, self.noisy = model, options, sources, noisy
         with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
             self._advance(*self._start())

@@ -82,8 +82,9 @@ def test_entities_go_by_all_their_names():
     assert {"lodge", "demanding"} <= set(said.split())  # of the lexicon; the grammar has neither
 
 
-def test_the_vocabularies_know_all_that_is_read():
-    material = load_material(recipe(data={"labeled": 0, "canonical": 24, "noise": 0.3}))
+def test_the_vocabularies_know_all_that_is_read(grammar_only):
+    settings = recipe(str(grammar_only), data={"labeled": 0, "canonical": 24, "noise": 0.3})
+    material = load_material(settings)
     read = material.canonical + material.noisy + material.queries
     assert {word for example in read for word in example.query or ()} <= set(material.query_vocab.tokens)
     assert {token for example in material.canonical for token in example.lf or ()} <= set(material.lf_vocab.tokens)
@@ -105,6 +106,10 @@ def test_noise_is_for_q2lf_and_made_of_words_the_grammar_does_not_know():
     put_in = {word for example in material.noisy for word in example.query or ()} - clean
     assert put_in
     assert put_in <= {word for example in material.queries for word in example.query or ()}
+    for noisy, plain in zip(material.noisy, material.canonical, strict=True):
+        known = [word for word in noisy.query or () if word in clean]
+        rest = iter(plain.query or ())
+        assert all(word in rest for word in known), "what the grammar knows is left out, never put in"
     assert [example.lf for example in material.noisy] == [example.lf for example in material.canonical]
     assert material.pairs == material.canonical
 

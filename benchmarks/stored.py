@@ -1,0 +1,99 @@
+"""The figures kept in results/*.json as one Markdown table, for benchmarks/README.md.
+
+In: the folder of results. Out: lines of a table; a file that is not there gives none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from dualparse.errors import InputError
+from dualparse.files import write_text
+
+BEGIN, END = "<!-- figures: written by `python -m benchmarks.run --readme` -->", "<!-- end of figures -->"
+
+Line = tuple[str, str, str, str]
+"""What was measured, the figure, beside what, and the ratio of the two."""
+
+
+def table(results: Path) -> str:
+    """All stored figures, file by file."""
+    lines = ["| measured | figure | beside | ratio | file |", "|---|---:|---:|---:|---|"]
+    for name, read in FILES.items():
+        path = results / name
+        if path.is_file():
+            found = read(json.loads(path.read_text(encoding="utf-8")))
+            lines += [f"| {' | '.join(line)} | [{name}](../results/{name}) |" for line in found]
+    return "\n".join(lines)
+
+
+def put_into(page: Path, results: Path) -> None:
+    """Write the table between the marks of a page."""
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise InputError(f"the marks {BEGIN} and {END} are missing", path=page)
+    write_text(page, f"{before}{BEGIN}\n\n{table(results)}\n\n{END}{after}")
+
+
+def _cpu(told: dict[str, Any]) -> Iterator[Line]:
+    where = f"{told['domain']}, {told['cores']} cores ({told['machine']})"
+    for figure in told["comparisons"]:
+        ours, other = figure["sides"]
+        unit, digits = figure["unit"], 2 if figure["name"] == "game" else 0
+        rates = [f"{side['rate']:,.{digits}f} {unit}" for side in (ours, other)]
+        quiet = figure["counted"] < figure["repetitions"] or not figure["disturbed"]
+        note = "" if quiet else "; on a busy machine"
+        name = f"{figure['name']}, {ours['name']}" if figure["name"] == "game" else figure["name"]
+        yield f"{name}: {where}{note}", rates[0], f"{rates[1]}, {other['name']}", f"{figure['ratio']:.2f}"
+
+
+def _gpu(told: dict[str, Any]) -> Iterator[Line]:
+    where = f"atis ({told['device']})"
+    captured, launched = (median(told[f"epoch_seconds_{name}"][1:]) for name in ("captured", "launched"))
+    yield (
+        f"a supervised epoch: {where}",
+        f"{captured:.2f} s as graphs",
+        f"{launched:.2f} s kernel by kernel",
+        f"{launched / captured:.2f}",
+    )
+    yield f"beam-5 search of the 448 test queries: {where}", f"{median(told['beam5_448_seconds'][1:]):.2f} s", "", ""
+
+
+def _service(told: dict[str, Any]) -> Iterator[Line]:
+    batched, single = told["batched"], told["one by one"]
+    yield (
+        f"service, {told['clients']} clients: {told['domain']}, {told['cores']} cores ({told['processor']})",
+        f"{batched['per_second']:.0f} requests/s batched, p99 {batched['p99_ms']:.0f} ms",
+        f"{single['per_second']:.0f} requests/s one by one",
+        f"{told['ratio']:.2f}",
+    )
+
+
+def _sharing(told: dict[str, Any]) -> Iterator[Line]:
+    best, alone = max(told["rows"], key=lambda row: row["jobs_an_hour"]), told["rows"][0]
+    yield (
+        f"{told['what']}: jobs that share {told['hardware']}",
+        f"{best['jobs_an_hour']:.0f} jobs an hour, {best['jobs']} at a time",
+        f"{alone['jobs_an_hour']:.0f}, {alone['jobs']} at a time",
+        f"{best['jobs_an_hour'] / alone['jobs_an_hour']:.2f}",
+    )
+
+
+def _synthesis(told: dict[str, Any]) -> Iterator[Line]:
+    for row in told["drawn"]:
+        rate = row["forms"] / row["seconds"]
+        yield f"forms synthesised: {row['domain']}", f"{rate:,.0f} forms/s, {row['valid']:.1f} % valid", "", ""
+
+
+FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
+    "bench-cpu.json": _cpu,
+    "bench-gpu.json": _gpu,
+    "bench-serve.json": _service,
+    "gpu-sharing.json": _sharing,
+    "synthesis.json": _synthesis,
+}

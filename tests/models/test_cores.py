@@ -1,0 +1,54 @@
+"""Pieces of work side by side."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from dualparse.models.cores import each_on_a_core
+
+
+@pytest.fixture
+def threads() -> Iterator[int]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield 3
+    torch.set_num_threads(before)
+
+
+def test_results_come_in_the_order_of_the_items(threads):
+    assert each_on_a_core(lambda item: item * 2, list(range(20))) == list(range(0, 40, 2))
+    assert each_on_a_core(lambda item: item, []) == []
+
+
+def test_pieces_run_at_the_same_time_on_one_thread_each(threads):
+    together = threading.Barrier(threads, timeout=30)
+
+    def work(item: int) -> int:
+        together.wait()  # passes only when all are there
+        return torch.get_num_threads()
+
+    assert each_on_a_core(work, list(range(threads))) == [1] * threads
+
+
+def test_torch_has_its_threads_back_afterwards(threads):
+    def fails(item: int) -> None:
+        raise KeyError(item)
+
+    with pytest.raises(KeyError):
+        each_on_a_core(fails, [1, 2])
+    assert torch.get_num_threads() == threads
+    told: list[int] = []
+    new = threading.Thread(target=lambda: told.append(torch.get_num_threads()))
+    new.start()
+    new.join()
+    assert told == [threads], "threads to come have them, too"
+
+
+def test_a_single_piece_gets_all_threads(threads):
+    assert each_on_a_core(lambda item: (torch.get_num_threads(), threading.current_thread()), [1]) == [
+        (threads, threading.main_thread())
+    ]
