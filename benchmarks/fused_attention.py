@@ -1,7 +1,7 @@
-"""A candidate: the scores of additive attention and their gradients as three Triton kernels, against the package's way.
+"""Attention scores and their gradients: the kernels of `models.fused_attention` against `models.additive` in parts.
 
-`models.additive` streams the tensor under the tanh, [B, T, S, n], through memory piece by piece; here it exists in
-registers alone. The program compares results and gradients, then times both on a GPU at the shapes of a game's update.
+The program compares results and gradients, then times both on a GPU at the shapes of a game's update, with all rows of
+full length and with rows of all lengths.
 
     python -m benchmarks.fused_attention                       (on a GPU)
     TRITON_INTERPRET=1 python -m benchmarks.fused_attention    (results alone, tiny shapes, anywhere)
@@ -11,140 +11,58 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 import torch
-import triton
-import triton.language as tl
 from torch import Tensor
 
-from dualparse.models.additive import additive_scores
+from dualparse.models import fused_attention
+from dualparse.models.additive import in_parts
+from dualparse.models.fused_attention import fused_scores
 
-BLOCK = 4  # steps (or positions) a program handles at once
-SHAPES = ((512, 48, 24, 200), (512, 80, 48, 200), (512, 48, 80, 200))  # rows, steps, positions, width
+SHAPES = ((256, 48, 24, 200), (256, 80, 48, 200), (256, 48, 80, 200))  # rows, steps, positions, width
 TINY = ((2, 5, 3, 6), (1, 1, 1, 1), (3, 4, 9, 17))
+VARIANTS = ((2, 1), (4, 1), (8, 1), (4, 2), (8, 2), (8, 4), (16, 4))  # steps a program handles, its warps
+
+Shape = tuple[int, int, int, int]
 
 
-@triton.jit
-def _tanh(x):
-    return 1.0 - 2.0 / (tl.exp(2.0 * x) + 1.0)
-
-
-@triton.jit
-def scores_kernel(keys, query, vector, out, T, S, N: tl.constexpr, NP: tl.constexpr, BLOCK: tl.constexpr):
-    """out[b, t, s] = vector . tanh(keys[b, s] + query[b, t]) for a block of steps t and all s."""
-    b, column = tl.program_id(0).to(tl.int64), tl.arange(0, NP)
-    t = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    inside = column < N
-    v = tl.load(vector + column, mask=inside, other=0.0)
-    here = (t < T)[:, None] & inside[None, :]
-    q = tl.load(query + (b * T + t)[:, None] * N + column[None, :], mask=here, other=0.0)
-    for s in range(S):
-        k = tl.load(keys + (b * S + s) * N + column, mask=inside, other=0.0)
-        score = tl.sum(_tanh(q + k[None, :]) * v[None, :], axis=1)
-        tl.store(out + (b * T + t) * S + s, score, mask=t < T)
-
-
-@triton.jit
-def to_query_kernel(
-    keys, query, vector, gradient, to_query, to_vector, T, S,
-    N: tl.constexpr, NP: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
-    """Gradients of the query, and of the vector (one row per program, to be added up)."""
-    b, column = tl.program_id(0).to(tl.int64), tl.arange(0, NP)
-    t = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    inside = column < N
-    v = tl.load(vector + column, mask=inside, other=0.0)
-    here = (t < T)[:, None] & inside[None, :]
-    at = (b * T + t)[:, None] * N + column[None, :]
-    q = tl.load(query + at, mask=here, other=0.0)
-    slope = tl.zeros([BLOCK, NP], tl.float32)
-    mixed = tl.zeros([BLOCK, NP], tl.float32)
-    for s in range(S):
-        k = tl.load(keys + (b * S + s) * N + column, mask=inside, other=0.0)
-        g = tl.load(gradient + (b * T + t) * S + s, mask=t < T, other=0.0)[:, None]
-        m = _tanh(q + k[None, :])
-        slope += g * (1.0 - m * m)
-        mixed += g * m
-    tl.store(to_query + at, slope * v[None, :], mask=here)
-    part = b * tl.num_programs(1) + tl.program_id(1)
-    tl.store(to_vector + part * N + column, tl.sum(mixed, axis=0), mask=inside)
-
-
-@triton.jit
-def to_keys_kernel(
-    keys, query, vector, gradient, to_keys, T, S, N: tl.constexpr, NP: tl.constexpr, BLOCK: tl.constexpr
-):  # fmt: skip
-    """Gradients of the keys for a block of positions s."""
-    b, column = tl.program_id(0).to(tl.int64), tl.arange(0, NP)
-    s = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    inside = column < N
-    v = tl.load(vector + column, mask=inside, other=0.0)
-    here = (s < S)[:, None] & inside[None, :]
-    at = (b * S + s)[:, None] * N + column[None, :]
-    k = tl.load(keys + at, mask=here, other=0.0)
-    slope = tl.zeros([BLOCK, NP], tl.float32)
-    for t in range(T):
-        q = tl.load(query + (b * T + t) * N + column, mask=inside, other=0.0)
-        g = tl.load(gradient + (b * T + t) * S + s, mask=s < S, other=0.0)[:, None]
-        m = _tanh(k + q[None, :])
-        slope += g * (1.0 - m * m)
-    tl.store(to_keys + at, slope * v[None, :], mask=here)
-
-
-class Fused(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, keys: Tensor, query: Tensor, vector: Tensor) -> Tensor:
-        keys, query, vector = keys.contiguous(), query.contiguous(), vector.contiguous()
-        ctx.save_for_backward(keys, query, vector)
-        (B, S, N), T = keys.shape, query.shape[1]
-        out = keys.new_empty(B, T, S)
-        scores_kernel[(B, -(-T // BLOCK))](keys, query, vector, out, T, S, N, _up(N), BLOCK)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        keys, query, vector = ctx.saved_tensors
-        (B, S, N), T = keys.shape, query.shape[1]
-        gradient = gradient.contiguous()
-        to_keys, to_query = torch.empty_like(keys), torch.empty_like(query)
-        parts = keys.new_empty(B * -(-T // BLOCK), N)
-        common = (keys, query, vector, gradient)
-        to_query_kernel[(B, -(-T // BLOCK))](*common, to_query, parts, T, S, N, _up(N), BLOCK)
-        to_keys_kernel[(B, -(-S // BLOCK))](*common, to_keys, T, S, N, _up(N), BLOCK)
-        return to_keys, to_query, parts.sum(0)
-
-
-def _up(size: int) -> int:
-    return triton.next_power_of_2(size)
-
-
-def tensors(shape: tuple[int, int, int, int], device: str) -> tuple[list[Tensor], Tensor]:
+def tensors(shape: Shape, device: str) -> tuple[list[Tensor], Tensor]:
+    """Keys, query and vector, and the gradient of the scores."""
     rows, steps, positions, width = shape
     sizes = ((rows, positions, width), (rows, steps, width), (width,))
-    return [torch.randn(s, device=device, requires_grad=True) for s in sizes], torch.randn(
-        rows, steps, positions, device=device
-    )
+    inputs = [torch.randn(size, device=device, requires_grad=True) for size in sizes]
+    return inputs, torch.randn(rows, steps, positions, device=device)
 
 
-def compare(shape: tuple[int, int, int, int], device: str) -> float:
-    """Largest difference of results and gradients, relative to the largest number there."""
+def counts(shape: Shape, device: str, *, full: bool) -> list[Tensor]:
+    """How many positions and steps of each row count."""
+    rows, steps, positions, _ = shape
+    lowest = (positions, steps) if full else (1, 1)
+    pairs = zip(lowest, (positions, steps), strict=True)
+    return [torch.randint(low, high + 1, (rows,), device=device) for low, high in pairs]
+
+
+def compare(shape: Shape, device: str, *, full: bool) -> float:
+    """Largest difference of results and gradients where they count, relative to the largest number there."""
     inputs, weights = tensors(shape, device)
-    found = [Fused.apply(*inputs)]
+    numbers = counts(shape, device, full=full)
+    s, t = (torch.arange(n, device=device) < number[:, None] for n, number in zip(shape[2:0:-1], numbers, strict=True))
+    inside = (t[:, :, None] & s[:, None, :]).float()
+    found = [fused_scores(*inputs, *numbers) * inside]
     found += torch.autograd.grad(found[0], inputs, weights)
-    expected = [additive_scores(*inputs)]
+    expected = [in_parts(*inputs) * inside]
     expected += torch.autograd.grad(expected[0], inputs, weights)
-    return max(float((a - b).abs().max() / b.abs().max()) for a, b in zip(found, expected, strict=True))
+    return max(float(((a - b).abs().max() / b.abs().max()).detach()) for a, b in zip(found, expected, strict=True))
 
 
-def milliseconds(function: Callable[..., Tensor], shape: tuple[int, int, int, int], repetitions: int = 20) -> float:
+def milliseconds(function: Callable[..., Tensor], shape: Shape, *given: Tensor, repetitions: int = 20) -> float:
     """Forward and backward, by the card's clock."""
     inputs, weights = tensors(shape, "cuda")
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     for i in range(repetitions + 3):
         if i == 3:
             start.record()
-        torch.autograd.grad(function(*inputs), inputs, weights)
+        torch.autograd.grad(function(*inputs, *given), inputs, weights)
     end.record()
     end.synchronize()
     return start.elapsed_time(end) / repetitions
@@ -152,13 +70,20 @@ def milliseconds(function: Callable[..., Tensor], shape: tuple[int, int, int, in
 
 def main() -> None:
     interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    device = "cpu" if interpreted else "cuda"
     for shape in TINY if interpreted else (*TINY, *SHAPES):
-        print(f"{shape}: differs by {compare(shape, 'cpu' if interpreted else 'cuda'):.1e}")
+        for full in (True, False):
+            print(f"{shape}, {'full' if full else 'all'} lengths: differs by {compare(shape, device, full=full):.1e}")
     if interpreted:
         return
     for shape in SHAPES:
-        ours, fused = milliseconds(additive_scores, shape), milliseconds(Fused.apply, shape)
-        print(f"{shape}: package {ours:.2f} ms, fused {fused:.2f} ms, ratio {ours / fused:.1f}")
+        parts = milliseconds(in_parts, shape)
+        for block, warps in VARIANTS:
+            fused_attention.BLOCK, fused_attention.WARPS = block, warps
+            times = [milliseconds(fused_scores, shape, *counts(shape, device, full=full)) for full in (True, False)]
+            ratios = " and ".join(f"{parts / time:.1f}" for time in times)
+            told = f"fused {times[0]:.2f} ms, rows of all lengths {times[1]:.2f} ms, ratios {ratios}"
+            print(f"{shape}, {block} steps, {warps} warps: in parts {parts:.2f} ms, {told}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Speed of the game: iterations a second on ATIS (batch 16, k = 5, copying; both loops, guidance, update), and what its
 parts take.
 
-    python -m benchmarks.game [--rounds 12] [--iterations 10] [--device auto] [--out FILE]
+    python -m benchmarks.game [--rounds 12] [--iterations 10] [--device auto] [--processes 1 8] [--out FILE]
 
 On a CPU two processes take turns at the same iterations: one that keeps freed memory, as training does
-(`dualparse.models.heap`), and one that leaves this to the C library. The agents are pre-trained for a few epochs, so
-that hypotheses end; they are kept in .cache/ for the next time.
+(`dualparse.models.heap`), and one that leaves this to the C library. On a GPU as many processes as asked for play at
+the same time, for every count given. The agents are pre-trained for a few epochs, so that hypotheses end; they are kept
+in .cache/ for the next time.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -33,6 +37,7 @@ from dualparse.data.catalog import open_domain
 from dualparse.files import write_text
 from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import Run
+from dualparse.sweep.jobs import current_commit
 from dualparse.train.dual import play
 from dualparse.train.game import Game, Sets, _batches, _judge_queries, _sources
 from dualparse.train.material import load_material
@@ -148,21 +153,23 @@ def compare_heaps(folder: Path, *, rounds: int, iterations: int, say: Say = lamb
     return figure
 
 
-def _worker(folder: Path, cores: int, heap: str, logs: Path):  # noqa: ANN202 - a context manager of a Worker
+def _worker(
+    folder: Path, cores: int, heap: str, logs: Path, device: str = "cpu", number: int = 0
+) -> AbstractContextManager[Worker]:
     command = [sys.executable, "-m", "benchmarks.game", "--work", str(folder), "--threads", str(cores), "--heap", heap]
-    return started(command, logs / f"{heap}.log")
+    return started([*command, "--device", device], logs / f"{heap}-{number}.log")
 
 
 def _turn(worker: Worker, iterations: int) -> tuple[Callable[[], dict[str, float]], int]:
     return lambda: worker.ask({"iterations": iterations}), worker.process.pid
 
 
-def _work(folder: Path, threads: int, heap: str) -> None:
+def _work(folder: Path, threads: int, heap: str, device: torch.device) -> None:
     """The life of a worker."""
     torch.set_num_threads(threads)
-    if heap == "kept":
+    if heap == "kept" and device.type == "cpu":
         keep_freed_memory()
-    player = Player(folder, torch.device("cpu"))
+    player = Player(folder, device)
     player.play(WARM_UP)
     answer({"heap": heap}, lambda command: player.play(command["iterations"]))
 
@@ -181,17 +188,33 @@ def show(figure: Comparison, console: Console) -> None:
     console.print(table)
 
 
-def play_on_gpu(folder: Path, device: torch.device, *, rounds: int, iterations: int) -> dict[str, Any]:
-    """Iterations a second of every round; the first rounds meet shapes that have to be captured."""
-    player = Player(folder, device)
-    told = [player.play(iterations) for _ in range(rounds)]
+def play_on_gpu(folder: Path, device: str, count: int, *, rounds: int, iterations: int) -> dict[str, Any]:
+    """Iterations a second of every round, of all processes together; the first rounds meet shapes to be captured."""
+    with tempfile.TemporaryDirectory(prefix="game-") as logs, ExitStack() as stack, ThreadPoolExecutor(count) as pool:
+        begun = (_worker(folder, 1, "kept", Path(logs), device, number) for number in range(count))
+        workers = list(pool.map(stack.enter_context, begun))
+        rates, told = [], []
+        for _ in range(rounds):
+            told = list(pool.map(lambda worker: worker.ask({"iterations": iterations}), workers))
+            rates.append(round(sum(one["items"] for one in told) / max(one["seconds"] for one in told), 2))
     return {
-        "device": torch.cuda.get_device_name(device),
-        "torch": torch.__version__,
-        "iterations_per_second": [round(one["items"] / one["seconds"], 2) for one in told],
-        "shapes": len(player.game.stepper._graphs),
-        **{name: round(value, 2) for name, value in told[-1].items() if name.endswith("_ms")},
+        "processes": count,
+        "rounds": rates,
+        "iterations_per_second": median(rates[-(-rounds // 2) :]),
+        **{f"{part}_ms": round(median(one[f"{part}_ms"] for one in told), 2) for part in PARTS},
     }
+
+
+def show_on_gpu(rows: Sequence[dict[str, Any]], console: Console) -> None:
+    """A row for every count of processes."""
+    table = Table(title=f"the game: batch {BATCH}, both loops, guidance and update")
+    for column in ("processes", "iterations/s in total", "ratio to one", *(f"{part}, ms" for part in PARTS)):
+        table.add_column(column, justify="right")
+    for row in rows:
+        rate = row["iterations_per_second"]
+        parts = (f"{row[f'{part}_ms']:.1f}" for part in PARTS)
+        table.add_row(str(row["processes"]), f"{rate:.1f}", f"{rate / rows[0]['iterations_per_second']:.2f}", *parts)
+    console.print(table)
 
 
 def main() -> None:
@@ -201,26 +224,29 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--iterations", type=int, default=10, help="iterations of a round")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1], help="how many share a GPU")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--heap", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.work:
-        return _work(options.work, options.threads, options.heap)
     console, device = Console(), choose_device(options.device)
+    if options.work:
+        return _work(options.work, options.threads, options.heap, device)
+    amount = {"rounds": options.rounds, "iterations": options.iterations}
     with console.status("") as status:
         folder = pretrained(options.domain, options.pretrain, device, status.update)
-        amount = {"rounds": options.rounds, "iterations": options.iterations}
         if device.type == "cuda":
-            figures = play_on_gpu(folder, device, **amount)
+            rows = [play_on_gpu(folder, options.device, count, **amount) for count in options.processes]
         else:
             figure = compare_heaps(folder, **amount, say=status.update)
-            figures = figure.as_json()
     if device.type == "cuda":
-        console.print_json(json.dumps(figures))
+        show_on_gpu(rows, console)
+        facts = {"device": torch.cuda.get_device_name(device), "torch": torch.__version__, "commit": current_commit()}
+        figures = facts | amount | {"rows": rows}
     else:
         show(figure, console)
+        figures = figure.as_json()
     if options.out:
         write_text(options.out, json.dumps(figures, indent=1) + "\n")
 

@@ -178,7 +178,7 @@ class Seq2Seq(nn.Module):
         embedded = self._drop(self.target_embedding(inputs), clean)
         start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
         hidden, _ = self.decoder(embedded, start)
-        log_attention, context = self._attend(memory, hidden)
+        log_attention, context = self._attend(memory, hidden, inputs)
         features = torch.cat([hidden, context], dim=-1)
         gate = self.gate
         balance = None if gate is None else gate(torch.cat([features, embedded], dim=-1)).squeeze(-1)
@@ -256,9 +256,18 @@ class Seq2Seq(nn.Module):
         probabilities = generated.mul_(torch.sigmoid(balance))
         return probabilities.scatter_add_(2, memory.copy.unsqueeze(1).expand_as(copied), copied), after
 
-    def _attend(self, memory: Memory, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        """[B, T, n] decoder states -> log attention weights [B, T, S] and contexts [B, T, 2n] (Eqs. 4, 5)."""
-        scores = additive_scores(memory.keys, self.attention_query(hidden), self.attention_score.weight[0])
+    def _attend(self, memory: Memory, hidden: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """[B, T, n] decoder states -> log attention weights [B, T, S] and contexts [B, T, 2n] (Eqs. 4, 5).
+
+        At steps that read padding they are finite and mean nothing.
+        """
+        scores = additive_scores(
+            memory.keys,
+            self.attention_query(hidden),
+            self.attention_score.weight[0],
+            positions=memory.mask.sum(-1),
+            steps=(inputs != PAD).sum(-1),
+        )
         log_weights = scores.masked_fill(~memory.mask.unsqueeze(1), CLOSED).log_softmax(-1)
         return log_weights, log_weights.exp() @ memory.states
 
