@@ -97,22 +97,27 @@ class Stepper:
             torch._foreach_lerp_(self.averages, [p.detach() for p in self.parameters], 1 - self.settings.average)
 
     def _record(self, key: Hashable, inputs: Sequence[Tensor]) -> tuple[torch.cuda.CUDAGraph, list[Tensor]]:
-        """Capture a step for a new shape; running the loss once before lets libraries set themselves up."""
+        """Capture a step for a new shape."""
+        if not self._graphs:
+            self._try(key, inputs)
         static = [tensor.clone() for tensor in inputs]
-        generator_state = torch.cuda.get_rng_state(self.device)
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            self.loss(key, *static)[0].backward()
-            self.optimizer.zero_grad(set_to_none=True)
-        torch.cuda.current_stream().wait_stream(stream)
-        torch.cuda.synchronize()
-        torch.cuda.empty_cache()  # what the trial run used is of no use to the graph's own pool
-        torch.cuda.set_rng_state(generator_state, self.device)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
             self._step(key, static)
         return graph, static
+
+    def _try(self, key: Hashable, inputs: Sequence[Tensor]) -> None:
+        """Run the loss once before anything is captured: libraries set themselves up, kernels are compiled."""
+        generator_state = torch.cuda.get_rng_state(self.device)
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            self.loss(key, *inputs)[0].backward()
+            self.optimizer.zero_grad(set_to_none=True)
+        torch.cuda.current_stream().wait_stream(stream)
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()  # what the trial used is of no use to the graphs' own pool
+        torch.cuda.set_rng_state(generator_state, self.device)
 
     def state(self) -> dict[str, Tensor]:
         """Weights, moments and averages by name, for a checkpoint."""
