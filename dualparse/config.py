@@ -111,6 +111,10 @@ class GameSettings(TrainSettings):
     form_validity_lm: float = Field(1.0, ge=0, description="weight of query_lm in the validity of queries (Eq. 10)")
     graded: bool = Field(False, description="a complete tree that does not check is worth 0.5, not 0")
     baseline: bool = Field(True, description="subtract the mean reward of the k hypotheses of a source")
+    query_sharpness: float = Field(
+        0.0, ge=0, description="forms count by their probability to this power among the k; 0: all alike"
+    )
+    form_sharpness: float = Field(0.0, ge=0, description="the same for queries, in the loop from forms")
     per_token: bool = Field(False, description="divide the reconstruction reward by the length of the source")
     noisy_reward: bool = Field(False, description="measure the reconstruction reward with dropout on")
     noisy_search: bool = Field(False, description="read sources with dropout in the search: more varied hypotheses")

@@ -88,14 +88,15 @@ def mix(rewards: Sequence[Sequence[float]], weights: Sequence[float]) -> list[fl
     return [sum(w * r for w, r in zip(weights, column, strict=True)) for column in zip(*rewards, strict=True)]
 
 
-def less_mean(rewards: Tensor, present: Tensor) -> Tensor:
-    """Rewards [B, k] less their mean over the hypotheses of the same input; absent ones give 0.
+def less_mean(rewards: Tensor, share: Tensor) -> Tensor:
+    """Rewards [B, k] less their mean over the hypotheses of the same input, by share; those without any give 0.
 
-    >>> less_mean(torch.tensor([[1.0, 3.0, 9.0]]), torch.tensor([[1.0, 1.0, 0.0]])).tolist()
+    >>> less_mean(torch.tensor([[1.0, 3.0, 9.0]]), torch.tensor([[0.5, 0.5, 0.0]])).tolist()
     [[-1.0, 1.0, 0.0]]
     """
-    mean = (rewards * present).sum(-1, keepdim=True) / present.sum(-1, keepdim=True).clamp_min(1.0)
-    return (rewards - mean) * present
+    whole = share.sum(-1, keepdim=True)
+    mean = (rewards * share).sum(-1, keepdim=True) / torch.where(whole > 0, whole, 1.0)
+    return (rewards - mean) * (share > 0)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Scores of additive attention and their gradients as three kernels of a GPU; `additive` says where they are used.
 
 The tensor under the tanh, [B, T, S, n], exists in registers alone. A program handles a few steps of one row (or a few
-of its positions, for the gradient of the keys) and walks over the positions (or steps) that count; padding costs nothing.
+of its positions, for the gradient of the keys) and walks over the positions (or steps) that count, not over padding.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from dualparse.models.fused_choice import jit, tl, triton
 
-BLOCK = 4  # steps (or positions) a program handles at once
-WARPS = 1  # so that sums over n stay within a warp
+BLOCK, WARPS = 4, 2  # steps (or positions) a program handles at once, and its warps; see benchmarks/fused_attention.py
 
 entry = triton.jit(do_not_specialize=["T", "S"]) if triton else jit
 

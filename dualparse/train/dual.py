@@ -10,6 +10,8 @@ One iteration, numbered as in the code:
 5. Policy gradient for the writer, likelihood weighted by (1 - a) / k for the reader, likelihood of the labeled pairs
    for both; everything is added up and both agents are updated once.
 
+The paper lets the k hypotheses of a source count alike. With `Rules.sharpness` they count by how likely they are.
+
 Search never trains: it runs without gradients; what it found is scored again in an ordinary pass (step 3).
 """
 
@@ -55,6 +57,8 @@ class Rules:
     check, lm   what validity is made of: weight of the host's judgement and of the language model's score
     baseline    subtract the mean over the hypotheses of an input
     per_token   divide the reconstruction reward by the length of what is reconstructed
+    sharpness   a hypothesis counts by its probability to this power: 0 all alike, as in the paper; 1 the expected
+                reward, as far as the k hypotheses hold what there is
     """
 
     weight: float = 0.5
@@ -62,6 +66,7 @@ class Rules:
     lm: float = 0.0
     baseline: bool = True
     per_token: bool = False
+    sharpness: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,14 +76,24 @@ class Round:
     written   rows of the first agent, source -> hypothesis, as numpy arrays
     back      rows of the second agent, hypothesis -> source
     texts     the hypotheses
-    validity  [B, k] the host's judgement    present [B, k] 1 where there is a hypothesis, 0 where search found fewer
+    validity  [B, k] the host's judgement    log_prob [B, k] as searched; -inf where search found fewer
     """
 
     written: Batch
     back: list[Row]
     texts: list[str]
     validity: np.ndarray
-    present: np.ndarray
+    log_prob: np.ndarray
+
+    def shares(self, sharpness: float) -> np.ndarray:
+        """[B, k] how much each hypothesis of a source counts, see `Rules.sharpness`: all k together k, less where they
+        count alike and some are missing. 0 where there is none."""
+        there = np.isfinite(self.log_prob)
+        if not sharpness:
+            return there.astype(np.float32)
+        best = self.log_prob.max(1, keepdims=True)
+        weight = np.exp(sharpness * (self.log_prob - np.where(np.isfinite(best), best, 0.0)))
+        return (there.shape[1] * weight / np.maximum(weight.sum(1, keepdims=True), 1.0)).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -101,9 +116,8 @@ def play(
             words = first.words(hypothesis[:length], source.row)
             back.append(second.row(words, source.tokens, rng))
             texts.append(" ".join(words))
-    present = np.isfinite(found.log_prob).astype(np.float32)
-    validity = np.array(judge(texts), dtype=np.float32).reshape(present.shape)
-    return Round(_written(first, sources, found), back, texts, validity, present)
+    validity = np.array(judge(texts), dtype=np.float32).reshape(found.log_prob.shape)
+    return Round(_written(first, sources, found), back, texts, validity, found.log_prob)
 
 
 def _written(agent: Agent, sources: Sequence[Source], found: Found) -> Batch:
@@ -144,26 +158,27 @@ class Losses:
 
 
 def loop_losses(
-    rules: Rules, validity: Tensor, reward_back: Tensor, present: Tensor, log_written: Tensor, log_back: Tensor
+    rules: Rules, validity: Tensor, reward_back: Tensor, share: Tensor, log_written: Tensor, log_back: Tensor
 ) -> Losses:
     """Steps 4 and 5 of one loop; all tensors are [B, k].
 
     reward_back is the reconstruction reward (no gradient); log_written and log_back carry the gradients of the first
-    and the second agent. The baselines of validity and reconstruction add up to that of their mix.
+    and the second agent; share says how much each hypothesis counts (`Round.shares`). The baselines of validity and
+    reconstruction add up to that of their mix.
     """
     k = validity.shape[1]
     reward = rules.weight * validity + (1 - rules.weight) * reward_back
-    advantage = less_mean(reward, present) if rules.baseline else reward * present
-    first = -(advantage.detach() * log_written * present).sum() / k
-    second = -(1 - rules.weight) * (log_back * present).sum() / k
+    advantage = less_mean(reward, share) if rules.baseline else reward * (share > 0)
+    first = -(advantage.detach() * log_written * share).sum() / k
+    second = -(1 - rules.weight) * (log_back * share).sum() / k
     return Losses(first, second, reward, advantage)
 
 
 def loop_figures(
-    losses: Losses, judged: Tensor, validity: Tensor, back: Tensor, tokens: Tensor, present: Tensor
+    losses: Losses, judged: Tensor, validity: Tensor, back: Tensor, tokens: Tensor, share: Tensor
 ) -> Tensor:
     """Sums of what the log shows, in the order of FIGURES; `back` as log-probability, all tensors [B, k]."""
-    reward = losses.reward
+    reward, present = losses.reward, (share > 0).to(share.dtype)
     values = (
         torch.ones_like(present),
         (judged >= 1.0).to(present.dtype),

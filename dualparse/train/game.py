@@ -180,7 +180,11 @@ class Game:
         arrays = [
             *stack(self.players.q2lf, from_query.written, q_rows, lengths[0]).arrays(),
             *stack(self.players.lf2q, from_form.written, l_rows, lengths[1]).arrays(),
-            *(array for round_ in rounds for array in (round_.validity, round_.present)),
+            *(
+                array
+                for loop, played in zip(self.loops, rounds, strict=True)
+                for array in (played.validity, played.shares(loop.rules.sharpness))
+            ),
         ]
         key = (*lengths[0], *lengths[1], *from_query.validity.shape, len(pairs))
         tensors = [torch.from_numpy(array) for array in arrays]
@@ -197,18 +201,18 @@ class Game:
         labels = [_tokens(batch.targets[2 * n :]).sum() for batch in rows]
         loss = self.options.guidance * (guided[0] + guided[1])
         figures = []
-        for loop, judged, present in zip(self.loops, tensors[8::2], tensors[9::2], strict=True):
+        for loop, judged, share in zip(self.loops, tensors[8::2], tensors[9::2], strict=True):
             writer, reader = scored[loop.writer], scored[1 - loop.writer]
             written, back = _part(rows[loop.writer], 0, n), _part(rows[1 - loop.writer], n, 2 * n)
             vocab_size = len(self.agents[loop.writer].target_vocab)
             validity = validity_reward(loop.rules, judged, loop.language_model, written, vocab_size)
             reward = length_normalized(reader.reward, back.targets) if loop.rules.per_token else reader.reward
             losses = loop_losses(
-                loop.rules, validity, *(each.view_as(judged) for each in (reward, present, writer.written, reader.back))
+                loop.rules, validity, *(each.view_as(judged) for each in (reward, share, writer.written, reader.back))
             )
             if loop.on:
                 loss = loss + losses.first + losses.second
-            shown = (each.view_as(judged) for each in (reader.reward, _tokens(back.targets), present))
+            shown = (each.view_as(judged) for each in (reader.reward, _tokens(back.targets), share))
             figures.append(loop_figures(losses, judged, validity, *shown))
         figures.append(torch.stack([*guided, *labels]).detach())
         return loss, torch.cat(figures)

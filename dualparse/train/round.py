@@ -104,7 +104,8 @@ def play_round(
     found = _search(first, start, limits)
     played = play(first, second, [start], found, judge, rng)
     written = played.written.map(lambda array: torch.from_numpy(array).to(first.device))
-    judged, present = (torch.from_numpy(array).to(first.device) for array in (played.validity, played.present))
+    shares = played.shares(loop.rules.sharpness)
+    judged, share = (torch.from_numpy(array).to(first.device) for array in (played.validity, shares))
     valid = validity_reward(loop.rules, judged, loop.language_model, written, len(first.target_vocab))
     back = second.encode_rows(played.back).batch
     with without_dropout(second.model):
@@ -112,7 +113,7 @@ def play_round(
     if loop.rules.per_token:
         reward = length_normalized(reward, back.targets)
     reward = reward.view_as(judged)
-    losses = loop_losses(loop.rules, valid, reward, present, torch.zeros_like(reward), torch.zeros_like(reward))
+    losses = loop_losses(loop.rules, valid, reward, share, torch.zeros_like(reward), torch.zeros_like(reward))
     said = find(second, [tuple(text.split()) for text in played.texts], Options(1, limits.max_length), rng=rng)
     has_validity = bool(loop.rules.check and loop.writer == 0) or loop.language_model is not None
     moves = [
@@ -128,7 +129,7 @@ def play_round(
             said_back=said[i][0].text if said[i] else "",
         )
         for i in range(len(played.texts))
-        if played.present[0, i]
+        if shares[0, i]
     ]
     return Told(first.direction, " ".join(source), loop.rules, tuple(moves))
 

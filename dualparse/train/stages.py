@@ -164,8 +164,14 @@ def game_options(settings: GameSettings, recipe: Recipe) -> GameOptions:
     """The settings of the game as its functions take them."""
     common = {"baseline": settings.baseline, "per_token": settings.per_token}
     return GameOptions(
-        from_query=Rules(settings.alpha, settings.query_validity_check, settings.query_validity_lm, **common),
-        from_form=Rules(settings.beta, 0.0, settings.form_validity_lm, **common),
+        from_query=Rules(
+            settings.alpha,
+            settings.query_validity_check,
+            settings.query_validity_lm,
+            sharpness=settings.query_sharpness,
+            **common,
+        ),
+        from_form=Rules(settings.beta, 0.0, settings.form_validity_lm, sharpness=settings.form_sharpness, **common),
         search=Options(settings.beams, settings.max_length, settings.length_power),
         batch_size=settings.batch_size,
         graded=settings.graded,

@@ -15,7 +15,7 @@ from dualparse.data.vocab import BOS, EOS, PAD, UNK
 from dualparse.models.agent import Agent
 from dualparse.rewards import less_mean
 from dualparse.search import Found, Options
-from dualparse.train.dual import Rules, Source, loop_losses, play, stack
+from dualparse.train.dual import Round, Rules, Source, loop_losses, play, stack
 from dualparse.train.searcher import Searcher
 
 Judge = Callable[[tuple[str, ...], bool], float]
@@ -113,6 +113,32 @@ def uniform(agent: Agent) -> Agent:
     return agent
 
 
+@pytest.mark.parametrize("copy", [True, False], ids=["AttPtr", "Att"])
+def test_by_probability_the_loss_has_the_gradient_of_the_expected_reward(copy):
+    """For a policy as it comes: the reward expected of what was found, when one of it is drawn."""
+    who = letters.players(copy=copy)
+    first, second = who.q2lf, who.lf2q
+    told = letters.options(from_query=Rules(0.3, sharpness=1.0), form_loop=False, guidance=0.0)
+    outcome = letters.iterate(letters.game(told, who))
+    expected = torch.zeros((), dtype=torch.double)
+    for query in letters.QUERIES:
+        outputs = list(letters.space(first, query))
+        likely = torch.stack([letters.log_prob(first, query, form, ends=ends) for form, ends in outputs]).softmax(0)
+        for probability, (form, _) in zip(likely, outputs, strict=True):
+            reward = 0.3 * letters.check(" ".join(form)).ok + 0.7 * letters.log_prob(second, form, query)
+            expected = expected - probability * reward
+    assert_same(outcome.gradients, gradients_of(expected, (first, second)))
+
+
+def test_shares_by_probability():
+    with np.errstate(divide="ignore"):
+        found = np.log(np.array([[0.6, 0.2, 0.0], [0.1, 0.3, 0.1], [0.0, 0.0, 0.0]]))
+    played = Round(None, [], [], np.zeros((3, 3)), found)
+    np.testing.assert_allclose(played.shares(1.0) / 3, [[0.75, 0.25, 0], [0.2, 0.6, 0.2], [0, 0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(played.shares(2.0)[0] / 3, [0.9, 0.1, 0], rtol=1e-6)
+    assert played.shares(0.0).tolist() == [[1, 1, 0], [1, 1, 1], [0, 0, 0]]
+
+
 @pytest.mark.parametrize("baseline", [True, False], ids=["baseline", "no baseline"])
 def test_for_a_uniform_policy_the_loss_has_the_gradient_of_the_expected_reward(baseline, monkeypatch):
     """No trick of policy gradients on the other side: E[r] is written down and differentiated.
@@ -149,13 +175,13 @@ def test_a_round_holds_everything_the_space_holds():
 
     played = play(who.q2lf, who.lf2q, sources(who.q2lf, letters.QUERIES), found, judge, random.Random(0))
     assert played.texts == judged
-    assert played.present.sum(1).tolist() == list(letters.SIZES)
+    assert np.isfinite(played.log_prob).sum(1).tolist() == list(letters.SIZES)
     assert played.validity.ravel().tolist() == [len(text) for text in judged]
     for i, query in enumerate(letters.QUERIES):
         expected = {" ".join(form) for form, _ in letters.space(who.q2lf, query)}
         texts = played.texts[i * letters.LARGEST : (i + 1) * letters.LARGEST]
-        assert {text for text, on in zip(texts, played.present[i], strict=True) if on} == expected
-        assert all(text == "" for text, on in zip(texts, played.present[i], strict=True) if not on)
+        assert {text for text, on in zip(texts, played.log_prob[i], strict=True) if np.isfinite(on)} == expected
+        assert all(text == "" for text, on in zip(texts, played.log_prob[i], strict=True) if not np.isfinite(on))
     for place, (text, row) in enumerate(zip(played.texts, played.back, strict=True)):
         query = letters.QUERIES[place // letters.LARGEST]
         assert row == who.lf2q.row(text.split(), query, random.Random(0))
@@ -175,7 +201,7 @@ def test_hypotheses_become_rows_that_end_where_search_ended():
     )
     played = play(agent, other, sources(agent, [("x", "new")]), found, lambda texts: [0.0] * 4, random.Random(0))
     assert played.texts == ["A new", "new A B", "", ""]
-    assert played.present.tolist() == [[1, 1, 1, 0]]
+    assert played.shares(0.0).tolist() == [[1, 1, 1, 0]]
     assert played.written.targets.tolist() == [
         [a, new, EOS, PAD],
         [new, a, b, PAD],
@@ -210,14 +236,14 @@ def test_the_way_back_knows_the_words_of_the_hypothesis_alone():
 
 def test_losses_of_a_loop_by_hand():
     validity, back = torch.tensor([[1.0, 0.0, 5.0]]), torch.tensor([[-2.0, -4.0, 9.0]])
-    present = torch.tensor([[1.0, 1.0, 0.0]])
+    share = torch.tensor([[1.0, 1.0, 0.0]])
     log_written, log_back = torch.tensor([[-1.0, -3.0, 7.0]]), torch.tensor([[-2.5, -4.5, 8.0]])
-    losses = loop_losses(Rules(0.25), validity, back, present, log_written, log_back)
+    losses = loop_losses(Rules(0.25), validity, back, share, log_written, log_back)
     # rewards 0.25 - 1.5 and 0 - 3, mean -2.125: advantages 0.875 and -0.875; the absent third counts in k alone
     assert losses.advantage.tolist() == [[0.875, -0.875, 0.0]]
     assert losses.first.item() == pytest.approx(-(0.875 * -1 - 0.875 * -3) / 3)
     assert losses.second.item() == pytest.approx(-0.75 * (-2.5 - 4.5) / 3)
-    plain = loop_losses(Rules(0.25, baseline=False), validity, back, present, log_written, log_back)
+    plain = loop_losses(Rules(0.25, baseline=False), validity, back, share, log_written, log_back)
     assert plain.advantage.tolist() == [[-1.25, -3.0, 0.0]]
     assert plain.first.item() == pytest.approx(-(-1.25 * -1 - 3.0 * -3) / 3)
 
