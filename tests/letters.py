@@ -23,7 +23,7 @@ from dualparse.models.seq2seq import Seq2Seq
 from dualparse.search import Options
 from dualparse.train.dual import Rules
 from dualparse.train.game import Game, GameOptions, Players, Sets, _sources
-from dualparse.train.step import Adam
+from dualparse.train.step import Adam, differentiate
 
 QUERY, LF = Vocab((*SPECIAL, "x", "y")), Vocab((*SPECIAL, "A", "B"))
 LEXICON = Lexicon([(("x",), "A")])
@@ -100,11 +100,13 @@ def iterate(game: Game) -> Outcome:
         _sources(a, s, rng) for a, s in zip(game.agents, (game.sets.queries, game.sets.forms), strict=True)
     )
     key, inputs = game.inputs(game.rounds(queries, forms, rng), range(len(game.sets.labeled)))
-    loss, figures = game.loss(key, *inputs)
+    losses, figures = game.loss(key, *inputs)
     for module in game.stepper.modules.values():
         module.zero_grad(set_to_none=False)
-    loss.backward()
-    return Outcome(loss.item(), {name: gradients(m) for name, m in game.stepper.modules.items()}, figures)
+    differentiate(losses)
+    return Outcome(
+        sum(loss.item() for loss in losses), {name: gradients(m) for name, m in game.stepper.modules.items()}, figures
+    )
 
 
 def gradients(module: torch.nn.Module) -> dict[str, Tensor]:

@@ -1,6 +1,7 @@
-"""Independent pieces of work side by side, each on one core.
+"""Independent pieces of work side by side: each on a core, or each on a stream of a GPU.
 
-The networks are small: splitting every operation over the cores gains less than giving each core work of its own.
+The networks are small: splitting every operation over the cores gains less than giving each core work of its own, and
+no operation fills a GPU.
 """
 
 from __future__ import annotations
@@ -25,3 +26,24 @@ def each_on_a_core(work: Callable[[Item], Result], items: Sequence[Item]) -> lis
             return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)  # a thread's own number becomes that of all threads to come
+
+
+def each_on_a_stream(work: Sequence[Callable[[], Result]]) -> list[Result]:
+    """The results of all, whose kernels run beside each other on a GPU; the stream in use waits for all of them."""
+    current = torch.cuda.current_stream()
+    results = []
+    for piece, stream in zip(work, _streams(len(work)), strict=True):
+        stream.wait_stream(current)
+        with torch.cuda.stream(stream):
+            results.append(piece())
+    for stream in _streams(len(work)):
+        current.wait_stream(stream)
+    return results
+
+
+_STREAMS: list[torch.cuda.Stream] = []
+
+
+def _streams(count: int) -> list[torch.cuda.Stream]:
+    _STREAMS.extend(torch.cuda.Stream() for _ in range(count - len(_STREAMS)))
+    return _STREAMS[:count]

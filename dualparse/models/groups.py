@@ -15,12 +15,29 @@ from dualparse.models.seq2seq import Seq2Seq
 ROWS = 32  # of a group: fewer leave less padding, more make better use of the matrix products
 
 
-def grouped_log_probs(model: Seq2Seq, batch: Batch) -> Tensor:
-    """`model(batch)`, [B], group by group; with dropout, of other random draws."""
+def grouped_log_probs(model: Seq2Seq, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:
+    """`model(batch, ...)`, [B], group by group; with dropout, of other random draws."""
+    many = shared * times
+    parts = tuple(zip(batch.arrays(), (shared, shared, many, many), strict=True))
+    first, rest = Batch(*(part[:rows] for part, rows in parts)), Batch(*(part[rows:] for part, rows in parts))
+    work = ((first, times), (rest, 1))
+    return torch.cat([_in_groups(model, part, count) for part, count in work if len(part.source)])
+
+
+def _in_groups(model: Seq2Seq, batch: Batch, times: int) -> Tensor:
+    """Every source has `times` targets."""
     sources, targets = ((part != PAD).sum(-1) for part in (batch.source, batch.targets))
-    order = (sources + targets).argsort(stable=True)
-    parts = [
-        model(batch.take(rows, max(int(sources[rows].max()), 1), max(int(targets[rows].max()), 1)))
-        for rows in order.split(ROWS)
-    ]
-    return torch.cat(parts)[order.argsort()]
+    longest = targets.view(-1, times).amax(-1)
+    order = (sources + longest).argsort(stable=True)
+    parts = []
+    for chosen in order.split(max(ROWS // times, 1)):
+        rows = (chosen[:, None] * times + torch.arange(times)).flatten()
+        source, target = max(int(sources[chosen].max()), 1), max(int(longest[chosen].max()), 1)
+        part = Batch(
+            batch.source[chosen, :source],
+            batch.copy[chosen, :source],
+            batch.inputs[rows, :target],
+            batch.targets[rows, :target],
+        )
+        parts.append(model(part, shared=len(chosen) if times > 1 else 0, times=times))
+    return torch.cat(parts).view(-1, times)[order.argsort()].flatten()

@@ -9,6 +9,7 @@ The decoder does not read the attention back, so teacher forcing is one LSTM cal
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -40,8 +41,19 @@ class Memory:
 
     def rows(self, index: Tensor) -> Memory:
         """The memory of these sources, in this order; one may come several times."""
+        return self._map(lambda tensor: tensor[index])
+
+    def repeated(self, first: int, times: int) -> Memory:
+        """The memory of each of the first sources several times, one after the other; of the rest once."""
+        return self._map(
+            lambda tensor: torch.cat(
+                [tensor[:first].unsqueeze(1).expand(-1, times, *tensor.shape[1:]).flatten(0, 1), tensor[first:]]
+            )
+        )
+
+    def _map(self, function: Callable[[Tensor], Tensor]) -> Memory:
         parts = (self.states, self.keys, self.mask, self.copy, self.hidden, self.cell)
-        return Memory(*(tensor[index] for tensor in parts))
+        return Memory(*map(function, parts))
 
 
 @dataclass(frozen=True)
@@ -146,36 +158,35 @@ class Seq2Seq(nn.Module):
         self.source_embedding.weight[PAD] = 0.0
         self.target_embedding.weight[PAD] = 0.0
 
-    def encode(self, source: Tensor, copy: Tensor, *, clean: int = 0) -> Memory:
-        """[B, S] numbers -> memory (Eqs. 1-3); the first `clean` rows are spared by dropout."""
+    def encode(self, source: Tensor, copy: Tensor) -> Memory:
+        """[B, S] numbers -> memory (Eqs. 1-3)."""
         mask = source != PAD
         if self.training and self.word_dropout:
-            unread = (torch.rand(source.shape, device=source.device) < self.word_dropout) & mask
-            unread[:clean] = False
-            source = source.masked_fill(unread, UNK)
-        embedded = self._drop(self.source_embedding(source), clean)
+            drawn = torch.rand(source.shape, device=source.device, generator=self.dropout.generator)
+            source = source.masked_fill((drawn < self.word_dropout) & mask, UNK)
+        embedded = self.dropout(self.source_embedding(source))
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
         states, (hidden, cell) = self.encoder(marked)
         return Memory(states, self.attention_keys(states), mask, copy, hidden[1], cell[1])
 
-    def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor, *, clean: int = 0) -> Tensor:
+    def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Tensor:
         """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding."""
-        generated, copied = self._two_ways(memory, self._decode(memory, inputs, clean), targets, clean)
+        generated, copied = self._two_ways(memory, self._decode(memory, inputs), targets)
         total = generated if copied is None else torch.logaddexp(generated, copied)
         return total.masked_fill(targets == PAD, 0.0)
 
     def look(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Look:
         """Where teacher forcing attended, and what of each target it copied."""
-        decoded = self._decode(memory, inputs, 0)
-        generated, copied = self._two_ways(memory, decoded, targets, 0)
+        decoded = self._decode(memory, inputs)
+        generated, copied = self._two_ways(memory, decoded, targets)
         attention = decoded.log_attention.exp()
         if copied is None or decoded.balance is None:
             return Look(attention, torch.zeros_like(generated), torch.zeros_like(generated))
         return Look(attention, torch.sigmoid(-decoded.balance), torch.sigmoid(copied - generated))
 
-    def _decode(self, memory: Memory, inputs: Tensor, clean: int) -> _Decoded:
+    def _decode(self, memory: Memory, inputs: Tensor) -> _Decoded:
         """[B, T] numbers read -> decoder states, attention and gate of all steps."""
-        embedded = self._drop(self.target_embedding(inputs), clean)
+        embedded = self.dropout(self.target_embedding(inputs))
         start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
         hidden, _ = self.decoder(embedded, start)
         log_attention, context = self._attend(memory, hidden, inputs)
@@ -184,9 +195,9 @@ class Seq2Seq(nn.Module):
         balance = None if gate is None else gate(torch.cat([features, embedded], dim=-1)).squeeze(-1)
         return _Decoded(features, log_attention, balance)
 
-    def _two_ways(self, memory: Memory, decoded: _Decoded, targets: Tensor, clean: int) -> tuple[Tensor, Tensor | None]:
+    def _two_ways(self, memory: Memory, decoded: _Decoded, targets: Tensor) -> tuple[Tensor, Tensor | None]:
         """log P of each target by generating and by copying, both [B, T]; None without copying."""
-        logits = self.generate(self._drop(decoded.features, clean))
+        logits = self.generate(self.dropout(decoded.features))
         known = targets < self.target_size
         flat = torch.where(known, targets, UNK).flatten()
         log_generate = -F.cross_entropy(logits.flatten(0, 1), flat, reduction="none").view_as(targets)
@@ -197,15 +208,13 @@ class Seq2Seq(nn.Module):
         generated = F.logsigmoid(decoded.balance) + log_generate.masked_fill(~known, CLOSED)
         return generated, F.logsigmoid(-decoded.balance) + log_copy
 
-    def forward(self, batch: Batch, *, clean: int = 0) -> Tensor:
-        """Log-probability of each row's target, [B]; the first `clean` rows as in evaluation, without dropout."""
-        memory = self.encode(batch.source, batch.copy, clean=clean)
-        return self.log_probs(memory, batch.inputs, batch.targets, clean=clean).sum(-1)
-
-    def _drop(self, tensor: Tensor, clean: int) -> Tensor:
-        if clean == 0 or not self.training:
-            return self.dropout(tensor)
-        return torch.cat([tensor[:clean], self.dropout(tensor[clean:])])
+    def forward(self, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:
+        """Log-probability of each row's target, [B]. The first `shared` sources have `times` targets each, one after
+        the other, and are read once; the others have one."""
+        memory = self.encode(batch.source, batch.copy)
+        if shared:
+            memory = memory.repeated(shared, times)
+        return self.log_probs(memory, batch.inputs, batch.targets).sum(-1)
 
     def begin(self, memory: Memory, beams: int) -> State:
         """The decoder's state before the first step, once per search."""

@@ -73,7 +73,7 @@ class Rules:
 class Round:
     """What one loop found, ready for both agents: rows are ordered source by source, k each.
 
-    written   rows of the first agent, source -> hypothesis, as numpy arrays
+    written   rows of the first agent, as numpy arrays: every source once, and its k hypotheses one after the other
     back      rows of the second agent, hypothesis -> source
     texts     the hypotheses
     validity  [B, k] the host's judgement    log_prob [B, k] as searched; -inf where search found fewer
@@ -132,7 +132,7 @@ def _written(agent: Agent, sources: Sequence[Source], found: Found) -> Batch:
     inputs[:, 1:] = targets[:, :-1]
     inputs[inputs == EOS] = PAD
     inputs[inputs >= len(agent.target_vocab)] = UNK
-    return Batch(np.repeat(read.source, k, axis=0), np.repeat(read.copy, k, axis=0), inputs, targets)
+    return Batch(read.source, read.copy, inputs, targets)
 
 
 def validity_reward(

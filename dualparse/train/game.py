@@ -6,9 +6,12 @@ An epoch is as long as the longest of the three sets (queries, forms, labeled pa
 from __future__ import annotations
 
 import math
+import operator
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +21,10 @@ from dualparse.data.examples import Example
 from dualparse.data.vocab import PAD
 from dualparse.domains.domain import Domain
 from dualparse.models.agent import Agent
+from dualparse.models.cores import each_on_a_core, each_on_a_stream
 from dualparse.models.groups import grouped_log_probs
 from dualparse.models.language_model import LanguageModel, length_normalized
+from dualparse.models.seq2seq import Seq2Seq
 from dualparse.rewards import check_validity, without_dropout
 from dualparse.search import Options
 from dualparse.train.dual import (
@@ -40,6 +45,7 @@ from dualparse.train.supervised import form_scores
 
 MOST_LOSS = 50.0  # a loss per token beyond which its exponential is of no interest
 ROOM = 8  # a hypothesis may be this much longer than the longest labeled target; beyond that it is surely astray
+CHECKED = 1 << 16  # forms whose verdict is remembered
 QUERY_GRID, FORM_GRID = 8, 16  # on a GPU lengths are rounded up to these, so that few shapes have to be captured
 
 
@@ -114,7 +120,7 @@ class Game:
 
     def __init__(self, players: Players, sets: Sets, domain: Domain, options: GameOptions, optimizer: Adam):
         self.players, self.sets, self.options = players, sets, options
-        self.check = domain.check
+        self.check = lru_cache(CHECKED)(domain.check)
         self.agents = agents = (players.q2lf, players.lf2q)
         self.loops = (
             Loop(0, options.query_loop, options.from_query, players.lf_lm),
@@ -192,49 +198,76 @@ class Game:
             tensors = [tensor.pin_memory() for tensor in tensors]
         return key, [tensor.to(self.stepper.device, non_blocking=True) for tensor in tensors]
 
-    def loss(self, key: tuple[int, ...], *tensors: Tensor) -> tuple[Tensor, Tensor]:
-        """Steps 3 to 5: the loss of both agents together, and the figures of the log."""
+    def loss(self, key: tuple[int, ...], *tensors: Tensor) -> tuple[list[Tensor], Tensor]:
+        """Steps 3 to 5: the losses of both agents, and the figures of the log."""
         rows = (Batch(*tensors[:4]), Batch(*tensors[4:8]))
-        n = tensors[8].numel()
-        scored = [self._score(agent, batch, n) for agent, batch in zip(self.agents, rows, strict=True)]
+        shape = tensors[8].shape
+        n = shape.numel()
+        scored = self._score(rows, *shape)
         guided = [-each.labeled.sum() for each in scored]
         labels = [_tokens(batch.targets[2 * n :]).sum() for batch in rows]
-        loss = self.options.guidance * (guided[0] + guided[1])
+        losses = [self.options.guidance * each for each in guided]
         figures = []
         for loop, judged, share in zip(self.loops, tensors[8::2], tensors[9::2], strict=True):
-            writer, reader = scored[loop.writer], scored[1 - loop.writer]
-            written, back = _part(rows[loop.writer], 0, n), _part(rows[1 - loop.writer], n, 2 * n)
-            vocab_size = len(self.agents[loop.writer].target_vocab)
+            first, second = loop.writer, 1 - loop.writer
+            written, back = _written(rows[first], *shape), _back(rows[second], *shape)
+            vocab_size = len(self.agents[first].target_vocab)
             validity = validity_reward(loop.rules, judged, loop.language_model, written, vocab_size)
-            reward = length_normalized(reader.reward, back.targets) if loop.rules.per_token else reader.reward
-            losses = loop_losses(
-                loop.rules, validity, *(each.view_as(judged) for each in (reward, share, writer.written, reader.back))
-            )
+            away = scored[second].reward
+            reward = length_normalized(away, back.targets) if loop.rules.per_token else away
+            log_probs = (scored[first].written, scored[second].back)
+            taught = loop_losses(loop.rules, validity, *(each.view_as(judged) for each in (reward, share, *log_probs)))
             if loop.on:
-                loss = loss + losses.first + losses.second
-            shown = (each.view_as(judged) for each in (reader.reward, _tokens(back.targets), share))
-            figures.append(loop_figures(losses, judged, validity, *shown))
+                losses[first] = losses[first] + taught.first
+                losses[second] = losses[second] + taught.second
+            shown = (each.view_as(judged) for each in (away, _tokens(back.targets), share))
+            figures.append(loop_figures(taught, judged, validity, *shown))
         figures.append(torch.stack([*guided, *labels]).detach())
-        return loss, torch.cat(figures)
+        return losses, torch.cat(figures)
 
-    def _score(self, agent: Agent, rows: Batch, n: int) -> Scored:
-        """Step 3. Rows are n hypotheses of the agent, n ways back, labeled pairs.
+    def _score(self, rows: Sequence[Batch], sources: int, k: int) -> list[Scored]:
+        """Step 3 for both agents, side by side. Their rows are k hypotheses for each source, as many ways back,
+        labeled pairs. The reward is measured without dropout, unless it shall be noisy.
 
-        The reward is measured without dropout's noise. On a GPU, where the number of steps counts and not the number
-        of rows, its rows ride along; on a CPU rows go in groups of similar lengths.
+        A GPU is quicker with all rows at once, and its graphs want few shapes; on a CPU rows go in groups of similar
+        lengths.
         """
-        back = _part(rows, n, 2 * n)
-        if self.options.noisy_reward:
-            log_probs = agent.model(rows) if self.stepper.capture else grouped_log_probs(agent.model, rows)
-            reward = log_probs[n : 2 * n].detach()
-        elif self.stepper.capture:
-            log_probs = agent.model(Batch(*map(_above, back.arrays(), rows.arrays())), clean=n)
-            reward, log_probs = log_probs[:n].detach(), log_probs[n:]
+        gpu, n = self.stepper.capture, sources * k
+        log_probs = operator.call if gpu else grouped_log_probs
+        models = [agent.model for agent in self.agents]
+
+        def teach(i: int) -> Tensor:
+            return log_probs(models[i], rows[i], shared=sources, times=k)
+
+        def reward(i: int) -> Tensor | None:
+            if self.options.noisy_reward:
+                return None
+            with torch.no_grad(), without_dropout(models[i]):
+                return log_probs(models[i], _back(rows[i], sources, k))
+
+        if gpu:
+            *taught, first, second = each_on_a_stream([partial(f, i) for f in (teach, reward) for i in (0, 1)])
+            found = list(zip(taught, (first, second), strict=True))
         else:
-            log_probs = grouped_log_probs(agent.model, rows)
-            with torch.no_grad(), without_dropout(agent.model):
-                reward = grouped_log_probs(agent.model, back)
-        return Scored(log_probs[:n], log_probs[n : 2 * n], log_probs[2 * n :], reward)
+            with own_noise(models):
+                found = each_on_a_core(lambda i: (teach(i), reward(i)), (0, 1))
+        return [
+            Scored(total[:n], total[n : 2 * n], total[2 * n :], total[n : 2 * n].detach() if away is None else away)
+            for total, away in found
+        ]
+
+
+@contextmanager
+def own_noise(models: Sequence[Seq2Seq]) -> Iterator[None]:
+    """Dropout from a generator of each model's own, seeded by torch's: what one draws does not hang on the others."""
+    for model in models:
+        seed = int(torch.randint(1 << 62, ()))
+        model.dropout.generator = torch.Generator().manual_seed(seed)
+    try:
+        yield
+    finally:
+        for model in models:
+            model.dropout.generator = None
 
 
 def _judge_queries(texts: Sequence[str]) -> list[float]:
@@ -247,12 +280,17 @@ def _tokens(targets: Tensor) -> Tensor:
     return (targets != PAD).sum(-1)
 
 
-def _above(upper: Tensor, lower: Tensor) -> Tensor:
-    return torch.cat([upper, lower])
+def _written(batch: Batch, sources: int, k: int) -> Batch:
+    """The hypotheses among the rows of an agent."""
+    n = sources * k
+    return Batch(batch.source[:sources], batch.copy[:sources], batch.inputs[:n], batch.targets[:n])
 
 
-def _part(batch: Batch, start: int, end: int) -> Batch:
-    return batch.map(lambda tensor: tensor[start:end])
+def _back(batch: Batch, sources: int, k: int) -> Batch:
+    """The ways back among the rows of an agent."""
+    n = sources * k
+    read, write = slice(sources, sources + n), slice(n, 2 * n)
+    return Batch(batch.source[read], batch.copy[read], batch.inputs[write], batch.targets[write])
 
 
 def _within(options: Options, agent: Agent, labeled: Sequence[Example]) -> Options:

@@ -6,14 +6,18 @@ a captured CUDA graph launches them all at once. Graphs are kept per shape. On a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-Loss = Callable[..., tuple[Tensor, Tensor]]
-"""(shape key, *tensors) -> the loss to minimise, and a vector of figures to add up over the epoch."""
+from dualparse.models.cores import each_on_a_core
+
+Loss = Callable[..., tuple[Tensor | Sequence[Tensor], Tensor]]
+"""(shape key, *tensors) -> the loss to minimise, and a vector of figures to add up over the epoch. Of modules that have
+nothing in common it may be several losses."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +90,9 @@ class Stepper:
         return values
 
     def _step(self, key: Hashable, inputs: Sequence[Tensor]) -> None:
-        loss, figures = self.loss(key, *inputs)
+        losses, figures = self.loss(key, *inputs)
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        differentiate(losses)
         for module in self.modules.values():
             torch.nn.utils.clip_grad_norm_(module.parameters(), self.settings.clip, foreach=True)
         self.optimizer.step()
@@ -98,12 +102,13 @@ class Stepper:
 
     def _record(self, key: Hashable, inputs: Sequence[Tensor]) -> tuple[torch.cuda.CUDAGraph, list[Tensor]]:
         """Capture a step for a new shape."""
-        if not self._graphs:
-            self._try(key, inputs)
         static = [tensor.clone() for tensor in inputs]
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool):
-            self._step(key, static)
+        with _quick_products():
+            if not self._graphs:
+                self._try(key, inputs)
+            with torch.cuda.graph(graph, pool=self._pool):
+                self._step(key, static)
         return graph, static
 
     def _try(self, key: Hashable, inputs: Sequence[Tensor]) -> None:
@@ -112,7 +117,7 @@ class Stepper:
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
-            self.loss(key, *inputs)[0].backward()
+            differentiate(self.loss(key, *inputs)[0])
             self.optimizer.zero_grad(set_to_none=True)
         torch.cuda.current_stream().wait_stream(stream)
         torch.cuda.synchronize()
@@ -148,3 +153,24 @@ class Stepper:
             kept = parameter.clone()
             parameter.copy_(average)
             average.copy_(kept)
+
+
+def differentiate(losses: Tensor | Sequence[Tensor]) -> None:
+    """Add up the gradients of one loss, or of several that share no parameters."""
+    if isinstance(losses, Tensor):
+        losses.backward()
+    elif losses[0].is_cuda:
+        torch.stack(list(losses)).sum().backward()
+    else:
+        each_on_a_core(Tensor.backward, losses)
+
+
+@contextmanager
+def _quick_products() -> Iterator[None]:
+    """Matrix products on tensor cores (TF32), as cuDNN's LSTMs have them anyway; for training, not for results."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

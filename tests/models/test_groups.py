@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy import random_sources, tiny_model
 
-from dualparse.data.batch import Row, collate
+from dualparse.data.batch import Batch, Row, collate
 from dualparse.models import groups
 
 V = 8
@@ -44,10 +44,30 @@ def test_groups_of_any_size_give_what_one_batch_gives(copy, seed, rows, size):
         torch.testing.assert_close(one, other)
 
 
+@given(seed=st.integers(0, 1000), shared=st.integers(1, 4), times=st.integers(1, 3), rest=st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_sources_with_several_targets_are_read_once(seed, shared, times, rest):
+    """As if the source stood before each of its targets, in groups and together."""
+    model = tiny_model(seed=seed, copy=True)
+    many = batch_of(seed, shared * times + rest - 1)
+    sources = [*range(0, shared * times, times), *range(shared * times, shared * times + rest)]
+    repeated = [i - i % times if i < shared * times else i for i in range(shared * times + rest)]
+    plain = Batch(many.source[repeated], many.copy[repeated], many.inputs, many.targets)
+    once = Batch(many.source[sources], many.copy[sources], many.inputs, many.targets)
+    expected = model(plain)
+    torch.testing.assert_close(model(once, shared=shared, times=times), expected)
+    before = groups.ROWS
+    try:
+        groups.ROWS = 4
+        torch.testing.assert_close(groups.grouped_log_probs(model, once, shared=shared, times=times), expected)
+    finally:
+        groups.ROWS = before
+
+
 def test_padding_is_cut_off(monkeypatch):
     model, batch, widths = tiny_model(seed=1, copy=True), batch_of(1, 12), []
     forward = model.forward
-    monkeypatch.setattr(model, "forward", lambda part: widths.append(part.targets.shape[1]) or forward(part))
+    monkeypatch.setattr(model, "forward", lambda part, **told: widths.append(part.targets.shape[1]) or forward(part))
     monkeypatch.setattr(groups, "ROWS", 4)
     groups.grouped_log_probs(model, batch)
     assert len(widths) == 4

@@ -214,8 +214,8 @@ def test_hypotheses_become_rows_that_end_where_search_ended():
         [BOS, PAD, PAD, PAD],
         [BOS, PAD, PAD, PAD],
     ]
-    assert played.written.source.tolist() == [[letters.QUERY.index["x"], UNK]] * 4
-    assert played.written.copy.tolist() == [[a, new]] * 4
+    assert played.written.source.tolist() == [[letters.QUERY.index["x"], UNK]]
+    assert played.written.copy.tolist() == [[a, new]]
 
 
 def test_the_way_back_knows_the_words_of_the_hypothesis_alone():
