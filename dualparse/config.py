@@ -138,6 +138,9 @@ class SearchSettings(Closed):
     length_power: float = Field(
         1.0, ge=0, description="outputs are ranked by log-probability / length^power: 1 per token, 0 plain"
     )
+    reconstruction: float = Field(
+        0.0, ge=0, description="weight of lf2q's way back to the query where both agents choose a form; 0: q2lf alone"
+    )
 
 
 class Recipe(Closed):

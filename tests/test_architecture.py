@@ -31,14 +31,15 @@ RANKS = {
     "search": 6,
     "rewards": 7,
     "runs": 7,
-    "train": 8,
-    "sweep": 9,
-    "report": 9,
-    "plots": 9,
-    "mistakes": 9,
-    "api": 10,
-    "service": 11,
-    "cli": 12,
+    "rerank": 8,
+    "train": 9,
+    "sweep": 10,
+    "report": 10,
+    "plots": 10,
+    "mistakes": 10,
+    "api": 11,
+    "service": 12,
+    "cli": 13,
 }
 WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["models"]} | {"report", "plots", "mistakes"}
 

@@ -1,6 +1,7 @@
 """Rows of very different lengths, scored in groups of similar ones: what is padding costs no time.
 
-For a CPU. A GPU is quicker with all rows at once, and its graphs want few shapes.
+For a CPU, and where rows are too many for one batch. In training a GPU is quicker with all rows at once, and its graphs
+want few shapes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def _in_groups(model: Seq2Seq, batch: Batch, times: int) -> Tensor:
     order = (sources + longest).argsort(stable=True)
     parts = []
     for chosen in order.split(max(ROWS // times, 1)):
-        rows = (chosen[:, None] * times + torch.arange(times)).flatten()
+        rows = (chosen[:, None] * times + torch.arange(times, device=chosen.device)).flatten()
         source, target = max(int(sources[chosen].max()), 1), max(int(longest[chosen].max()), 1)
         part = Batch(
             batch.source[chosen, :source],

@@ -16,16 +16,21 @@ from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.evaluate import bleu, judge, pick, summarize
 from dualparse.models.agent import Agent
+from dualparse.rerank import rerank
 from dualparse.runs import Run, search_options
-from dualparse.search import Options, find
+from dualparse.search import Hypothesis, Options, find
 
 DIRECTIONS: tuple[Direction, ...] = ("q2lf", "lf2q")
+
+Scores = dict[str, Any]
+Record = dict[str, Any]
 
 
 def score_run(
     run: Run, *, split: str, beams: int | None = None, before: bool = False, device: torch.device
 ) -> dict[str, dict[str, Any]]:
-    """Score every agent the run has, or had `before` a later stage went on with it; returns the scores by agent."""
+    """Score every agent the run has, or had `before` a later stage went on with it; returns the scores by agent. Under
+    "both" are those of the forms both agents choose, where the recipe says so (`search.reconstruction`)."""
     recipe = run.recipe
     domain = open_domain(recipe.domain)
     examples = getattr(load_examples(domain, dev_seed=recipe.data.split_seed), split)
@@ -34,16 +39,24 @@ def score_run(
     search = search_options(recipe, beams=beams)
     name = f"{split}.before" if before else split
     scores: dict[str, dict[str, Any]] = {}
-    for direction in DIRECTIONS:
-        weights = f"pretrained-{direction}" if before else direction
-        if not run.weights(weights).exists():
-            continue
-        agent = run.agent(direction, domain, device, weights=weights)
-        if direction == "q2lf":
-            scores[direction], predictions = score_forms(agent, examples, domain, search)
-        else:
-            scores[direction], predictions = score_queries(agent, examples, search)
-        run.save_predictions(name if direction == "q2lf" else f"{name}.{direction}", predictions)
+    agents = _agents(run, domain, device, before=before)
+
+    def keep(who: str, told: Scores, records: list[Record]) -> None:
+        scores[who] = told
+        run.save_predictions(name if who == "q2lf" else f"{name}.{who}", records)
+
+    if "q2lf" in agents:
+        started = time.perf_counter()
+        queries = [example.query or () for example in examples]
+        found = find(agents["q2lf"], queries, search, rng=random.Random(0))
+        note = {"beams": search.beams, "search_seconds": round(time.perf_counter() - started, 3)}
+        keep("q2lf", *score_forms(found, examples, domain, note))
+        weight = recipe.search.reconstruction
+        if weight and "lf2q" in agents:
+            ranked = rerank(agents["lf2q"], queries, found, weight)
+            keep("both", *score_forms(ranked, examples, domain, {"beams": search.beams, "reconstruction": weight}))
+    if "lf2q" in agents:
+        keep("lf2q", *score_queries(agents["lf2q"], examples, search))
     if not scores:
         missing = "no pre-trained agent besides its final ones" if before else "no finished agent yet"
         raise InputError(f"this run has {missing}", path=run.folder)
@@ -51,28 +64,32 @@ def score_run(
     return scores
 
 
+def _agents(run: Run, domain: Domain, device: torch.device, *, before: bool) -> dict[str, Agent]:
+    """The agents there are, by direction."""
+    names = {direction: f"pretrained-{direction}" if before else direction for direction in DIRECTIONS}
+    return {
+        direction: run.agent(direction, domain, device, weights=weights)
+        for direction, weights in names.items()
+        if run.weights(weights).exists()
+    }
+
+
 def score_forms(
-    agent: Agent, examples: Sequence[Example], domain: Domain, search: Options
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Scores of q2lf and one record per example. The prediction is the first valid hypothesis, else the first."""
-    started = time.perf_counter()
-    found = find(agent, [e.query or () for e in examples], search, rng=random.Random(0))
-    seconds = time.perf_counter() - started
+    found: Sequence[Sequence[Hypothesis]], examples: Sequence[Example], domain: Domain, note: Scores
+) -> tuple[Scores, list[Record]]:
+    """Scores of n-best forms and one record per example. The prediction is the first valid form, else the first."""
     judged = [
         judge(domain, " ".join(e.query or ()), " ".join(e.lf or ()), pick(domain, [h.text for h in hypotheses]))
         for e, hypotheses in zip(examples, found, strict=True)
     ]
-    scores = summarize(judged, metric=domain.metric) | {"beams": search.beams, "search_seconds": round(seconds, 3)}
     records = [
         item.as_json() | {"hypotheses": [[h.text, round(h.score, 4)] for h in hypotheses]}
         for item, hypotheses in zip(judged, found, strict=True)
     ]
-    return scores, records
+    return summarize(judged, metric=domain.metric) | note, records
 
 
-def score_queries(
-    agent: Agent, examples: Sequence[Example], search: Options
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def score_queries(agent: Agent, examples: Sequence[Example], search: Options) -> tuple[Scores, list[Record]]:
     """BLEU of lf2q and one record per example."""
     sources = [sides(example, agent.direction)[0] or () for example in examples]
     found = find(agent, sources, search, rng=random.Random("phrases"))

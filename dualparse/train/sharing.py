@@ -42,7 +42,8 @@ def essence(recipe: Recipe) -> Recipe:
 def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     """The recipe of a run that trains one pre-training stage of another run and nothing else."""
     alone = essence(recipe.model_copy(update={"stages": (stage,), "start_from": ""}))
-    return alone.model_copy(update={"search": _defaults(alone.search, ["beams"])})  # training looks with dev_beams
+    unread = ["beams", "reconstruction"]  # training looks with dev_beams
+    return alone.model_copy(update={"search": _defaults(alone.search, unread)})
 
 
 def fingerprint(recipe: Recipe) -> str:

@@ -1,0 +1,33 @@
+"""Both agents choose: forms that q2lf found for a query, ranked by what lf2q makes of them as well.
+
+The game teaches that a good form lets the other agent find the way back; the same holds when a question is answered. A
+form's rank is log P(form | query) + weight * log P(query | form).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from dualparse.models.agent import Agent
+from dualparse.models.groups import grouped_log_probs
+from dualparse.rewards import without_dropout
+from dualparse.search import Hypothesis
+
+
+@torch.no_grad()
+def rerank(
+    lf2q: Agent, queries: Sequence[Sequence[str]], found: Sequence[Sequence[Hypothesis]], weight: float
+) -> list[list[Hypothesis]]:
+    """The hypotheses of every query in their new order, each with its new score."""
+    rng = random.Random(0)
+    rows = [lf2q.row(form.tokens, query, rng) for query, forms in zip(queries, found, strict=True) for form in forms]
+    if not rows:
+        return [[] for _ in queries]
+    with without_dropout(lf2q.model):
+        back = iter(grouped_log_probs(lf2q.model, lf2q.encode_rows(rows).batch).tolist())
+    ranked = ([replace(form, score=form.log_prob + weight * next(back)) for form in forms] for forms in found)
+    return [sorted(forms, key=lambda form: -form.score) for forms in ranked]
