@@ -26,7 +26,7 @@ from dualparse.evaluate import denotation
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.sexpr import tokenize
 from dualparse.lf.verdict import Verdict
-from dualparse.models.agent import Agent, Seen, look_all
+from dualparse.models.agent import Agent, look_all
 from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import Run, search_options
 from dualparse.search import Hypothesis, find
@@ -142,27 +142,46 @@ class Parser:
     def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
         """The same for many questions at once, which is much quicker than one by one."""
         readings = [self.read(question) for question in questions]
-        found = self._search("q2lf", [reading.words for reading in readings], k)
+        found = self._search("q2lf", [reading.words for reading in readings], k, copies=True)
         kept = [self._judged(hypotheses)[:k] for hypotheses in found]
-        looks = look_all(
-            self.q2lf,
-            [reading.words for reading in readings],
-            [[hypothesis.tokens for hypothesis, _ in judged] for judged in kept],
-        )
+        shares = self._shares(readings, [[hypothesis for hypothesis, _ in judged] for judged in kept])
         return [
-            [self._parse(h, verdict, reading, seen) for (h, verdict), seen in zip(judged, row, strict=True)]
-            for reading, judged, row in zip(readings, kept, looks, strict=True)
+            [self._parse(h, verdict, reading, copied) for (h, verdict), copied in zip(judged, row, strict=True)]
+            for reading, judged, row in zip(readings, kept, shares, strict=True)
         ]
+
+    def _shares(
+        self, readings: Sequence[Reading], found: Sequence[Sequence[Hypothesis]]
+    ) -> list[list[Sequence[float]]]:
+        """How much of each token of each hypothesis was copied; where search did not record it, a second look says."""
+        recorded = [[h.copied for h in hypotheses if h.copied is not None] for hypotheses in found]
+        if all(len(known) == len(hypotheses) for known, hypotheses in zip(recorded, found, strict=True)):
+            return [list(known) for known in recorded]
+        tokens = [[hypothesis.tokens for hypothesis in hypotheses] for hypotheses in found]
+        looks = look_all(self.q2lf, [reading.words for reading in readings], tokens)
+        return [[seen.copied.tolist() for seen in row] for row in looks]
 
     def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
         """Hypotheses with their verdicts, valid ones first; sorting is stable, so each group keeps its order."""
         judged = [(hypothesis, self.domain.check(hypothesis.text)) for hypothesis in hypotheses]
         return sorted(judged, key=lambda pair: not pair[1].ok)
 
-    def _parse(self, hypothesis: Hypothesis, verdict: Verdict, reading: Reading, seen: Seen) -> Parse:
+    def _parse(self, hypothesis: Hypothesis, verdict: Verdict, reading: Reading, shares: Sequence[float]) -> Parse:
         form = " ".join(_renamed(hypothesis.tokens, reading.names))
         answer = denotation(self.domain, hypothesis.text) if verdict.ok else None
-        return Parse(form, hypothesis.score, verdict, answer, _copies(seen), reading.notes)
+        copies = self._copies(reading.words, hypothesis.tokens, shares)
+        return Parse(form, hypothesis.score, verdict, answer, copies, reading.notes)
+
+    def _copies(self, words: Sequence[str], tokens: Sequence[str], shares: Sequence[float]) -> tuple[Copy, ...]:
+        """Tokens whose probability came by copying for the most part, with every word that stands for them."""
+        places = [place for place, share in enumerate(shares) if share > 0.5]
+        if not places:
+            return ()
+        row = self.q2lf.row(words, tokens, random.Random(0))
+        return tuple(
+            Copy(place, tuple(i for i, number in enumerate(row.copy) if number == row.target[place]))
+            for place in places
+        )
 
     def verbalize(self, form: str, *, k: int = 1) -> list[Wording]:
         """The k likeliest questions for a form; `InputError` for what is no form."""
@@ -187,7 +206,7 @@ class Parser:
             _renamed(tokens, reading.names),
             tuple(tuple(weights) for weights in seen.attention.tolist()),
             tuple(seen.gate.tolist()),
-            _copies(seen),
+            self._copies(reading.words, tokens, seen.copied.tolist()),
             reading.notes,
             reading.said,
         )
@@ -206,11 +225,13 @@ class Parser:
             raise InputError(f"a form of 1 to {MAX_TOKENS} tokens can be explained, this one has {len(tokens)}")
         return _renamed(tokens, {name: token for token, name in reading.names.items()})
 
-    def _search(self, direction: Direction, sources: Sequence[Sequence[str]], k: int) -> list[list[Hypothesis]]:
+    def _search(
+        self, direction: Direction, sources: Sequence[Sequence[str]], k: int, *, copies: bool = False
+    ) -> list[list[Hypothesis]]:
         if k < 1:
             raise InputError(f"k is {k}; at least 1 is needed")
         options = search_options(self.recipe, beams=max(k, self.recipe.search.beams))
-        return find(self.agent(direction), sources, options, rng=random.Random(0))
+        return find(self.agent(direction), sources, options, rng=random.Random(0), copies=copies)
 
 
 def load(folder: str | Path, *, device: str | torch.device = "cpu") -> Parser:
@@ -240,12 +261,3 @@ def form_tokens(form: str, vocab: Vocab) -> list[str]:
 
 def _renamed(tokens: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(names.get(token, token) for token in tokens)
-
-
-def _copies(seen: Seen) -> tuple[Copy, ...]:
-    """Tokens whose probability came by copying for the most part, with every word that stands for them."""
-    return tuple(
-        Copy(place, tuple(i for i, number in enumerate(seen.row.copy) if number == target))
-        for place, (target, share) in enumerate(zip(seen.row.target, seen.copied.tolist(), strict=True))
-        if share > 0.5
-    )

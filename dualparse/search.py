@@ -51,20 +51,25 @@ class Found:
 
     tokens [B, k, T] extended numbers without </s>, PAD behind the end; length [B, k]; log_prob [B, k] with </s>;
     finished [B, k]: whether </s> was reached within the limit. What was not finished stands behind what was.
+    copied [B, k, T], where it was asked for: the share of each token's probability that came by copying.
     """
 
     tokens: np.ndarray
     length: np.ndarray
     log_prob: np.ndarray
     finished: np.ndarray
+    copied: np.ndarray | None = None
 
     def score(self, length_power: float) -> np.ndarray:
         """What hypotheses are ranked by; </s> counts where it was written."""
         return self.log_prob / np.maximum(self.length + self.finished, 1) ** length_power
 
 
-def search(model: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | None = None) -> Found:
-    """Greedy or beam search, as the options say; on a GPU, unless constrained, by one kernel."""
+def search(
+    model: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | None = None, copies: bool = False
+) -> Found:
+    """Greedy or beam search, as the options say; on a GPU, unless constrained, by one kernel. `copies` asks for what
+    was copied; greedy search and the kernel do not know."""
     if options.beams == 1:
         return greedy(model, memory, max_length=options.max_length, mask=mask)
     if mask is None and fused_search.available(memory.mask.device, options.beams):
@@ -85,6 +90,7 @@ def search(model: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | Non
         max_length=options.max_length,
         length_power=options.length_power,
         mask=mask,
+        copies=copies,
     )
 
 
@@ -124,6 +130,7 @@ class _Beam:
     history [T, B, k]         every step's tokens and parents: token * k + parent
     ended [B, k], ends [B, k] rank of the finished, best first, and where they ended: step * k + parent
     topped [B, 1]             whether one of them was likelier than all that went on
+    copied [T, B, k]          the share of every step's tokens that came by copying, where it is recorded
     """
 
     step: Tensor
@@ -135,6 +142,7 @@ class _Beam:
     ended: Tensor
     ends: Tensor
     topped: Tensor
+    copied: Tensor | None = None
 
     def done(self) -> Tensor:
         """Sources for which the search is over, [B, 1]."""
@@ -143,7 +151,8 @@ class _Beam:
     def rows(self, index: Tensor) -> _Beam:
         """The search of these sources alone."""
         parts = (self.live, self.tokens, self.hidden, self.cell, self.history, self.ended, self.ends, self.topped)
-        return _Beam(self.step, *(part.index_select(1 if part is self.history else 0, index) for part in parts))
+        copied = None if self.copied is None else self.copied.index_select(1, index)
+        return _Beam(self.step, *(part.index_select(1 if part is self.history else 0, index) for part in parts), copied)
 
     @classmethod
     def start(cls, state: State, batch: int, beams: int, max_length: int) -> _Beam:
@@ -173,10 +182,13 @@ def beam(
     max_length: int = 100,
     length_power: float = 1.0,
     mask: Mask | None = None,
+    copies: bool = False,
 ) -> Found:
     """The `beams` best outputs found for every source of the batch."""
     state = model.begin(memory, beams)
     plan, beam = state.plan, _Beam.start(state, memory.mask.shape[0], beams, max_length)
+    if copies:
+        beam.copied = torch.zeros(beam.history.shape, dtype=state.hidden.dtype, device=state.hidden.device)
     prefix = torch.empty((*beam.live.shape, 0), dtype=torch.long, device=beam.live.device)
     sources, parts = np.arange(memory.mask.shape[0]), []
     look_every = LOOK_EVERY if memory.mask.is_cuda else LOOK_EVERY_ON_CPU
@@ -201,10 +213,19 @@ def _joined(parts: Sequence[tuple[np.ndarray, Found]]) -> Found:
     """What was found for groups of sources, as one, the sources in their order."""
     order = np.argsort(np.concatenate([sources for sources, _ in parts]))
     width = max(found.tokens.shape[-1] for _, found in parts)
-    padding = [((0, 0), (0, 0), (0, width - found.tokens.shape[-1])) for _, found in parts]
-    tokens = [np.pad(found.tokens, pad, constant_values=PAD) for (_, found), pad in zip(parts, padding, strict=True)]
-    others = zip(*((found.length, found.log_prob, found.finished) for _, found in parts), strict=True)
-    return Found(*(np.concatenate(arrays)[order] for arrays in (tokens, *others)))
+
+    def join(arrays: Sequence[np.ndarray]) -> np.ndarray:
+        return np.concatenate(arrays)[order]
+
+    def wide(array: np.ndarray) -> np.ndarray:
+        return np.pad(array, ((0, 0), (0, 0), (0, width - array.shape[-1])), constant_values=PAD)
+
+    copied = [wide(found.copied) for _, found in parts if found.copied is not None]
+    return Found(
+        join([wide(found.tokens) for _, found in parts]),
+        *(join([getattr(found, name) for _, found in parts]) for name in ("length", "log_prob", "finished")),
+        join(copied) if copied else None,
+    )
 
 
 def _advance(
@@ -239,6 +260,9 @@ def _advance(
     # The k best of the others go on.
     live, kept = value.masked_fill(ending, NOTHING).topk(beams, dim=-1)
     parent, token = parent.gather(1, kept), token.gather(1, kept)
+    if beam.copied is not None and state.copying is not None:
+        share = _copied(memory.copy, state.copying, parent, token) / (live - beam.live.gather(1, parent)).exp_()
+        beam.copied.index_copy_(0, beam.step, share.unsqueeze(0))
     beam.live.copy_(live)
     beam.tokens.copy_(token)
     beam.history.index_copy_(0, beam.step, (token * beams + parent).unsqueeze(0))
@@ -246,6 +270,12 @@ def _advance(
     torch.index_select(state.hidden.flatten(0, 1), 0, index, out=beam.hidden.view(batch * beams, -1))
     torch.index_select(state.cell.flatten(0, 1), 0, index, out=beam.cell.view(batch * beams, -1))
     beam.step += 1
+
+
+def _copied(numbers: Tensor, copying: Tensor, parent: Tensor, token: Tensor) -> Tensor:
+    """[B, k] probability that a parent copied this token, from whichever position stands for it."""
+    positions = copying.gather(1, parent.unsqueeze(-1).expand_as(copying))
+    return (positions * (numbers.unsqueeze(1) == token.unsqueeze(-1))).sum(-1)
 
 
 def _allowed(probabilities: Tensor, mask: Mask | None, prefix: Tensor | None) -> Tensor:
@@ -258,10 +288,19 @@ def _collect(beam: _Beam, steps: int, length_power: float) -> Found:
     """What a search has found, on the host."""
     history = beam.history[:steps].cpu().numpy()
     ended, ends, live = (tensor.cpu().numpy() for tensor in (beam.ended, beam.ends, beam.live))
-    return trace(history, ended, ends, live, length_power=length_power)
+    copied = None if beam.copied is None else beam.copied[:steps].cpu().numpy()
+    return trace(history, ended, ends, live, length_power=length_power, copied=copied)
 
 
-def trace(history: np.ndarray, ended: np.ndarray, ends: np.ndarray, live: np.ndarray, *, length_power: float) -> Found:
+def trace(
+    history: np.ndarray,
+    ended: np.ndarray,
+    ends: np.ndarray,
+    live: np.ndarray,
+    *,
+    length_power: float,
+    copied: np.ndarray | None = None,
+) -> Found:
     """Follow the parents back from every end; places that did not end by the limit are filled with what was live.
 
     The arrays are those of `_Beam`; of a source all of whose places ended, the history after that is not read.
@@ -274,25 +313,30 @@ def trace(history: np.ndarray, ended: np.ndarray, ends: np.ndarray, live: np.nda
     own = ended.astype(np.float64) * (length + 1.0) ** length_power
     log_prob = np.where(finished, own, np.take_along_axis(live, np.maximum(rest, 0), axis=1))
     tokens = np.full((*place.shape, max(int(length.max(initial=0)), 1)), PAD, dtype=np.int64)
+    shares = None if copied is None else np.zeros(tokens.shape, dtype=np.float32)
     rows = np.arange(place.shape[0])[:, None]
     for t in range(tokens.shape[-1] - 1, -1, -1):
         on = length > t
         code = history[t][rows, place]
         tokens[..., t] = np.where(on, code // beams, PAD)
+        if shares is not None:
+            shares[..., t] = np.where(on, copied[t][rows, place], 0.0)
         place = np.where(on, code % beams, place)
     empty = ~np.isfinite(log_prob)
     tokens[empty], length[empty] = PAD, 0
-    return Found(tokens, length, log_prob, finished)
+    return Found(tokens, length, log_prob, finished, shares)
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One output: its tokens, its log-probability, and the score by which outputs are ranked."""
+    """One output: its tokens, its log-probability, and the score by which outputs are ranked; `copied`, where it was
+    asked for and is known, is the share of each token that came by copying."""
 
     tokens: tuple[str, ...]
     log_prob: float
     score: float
     finished: bool
+    copied: tuple[float, ...] | None = None
 
     @property
     def text(self) -> str:
@@ -307,8 +351,9 @@ def find(
     rng: random.Random,
     rows_at_once: int | None = None,
     mask: Mask | None = None,
+    copies: bool = False,
 ) -> list[list[Hypothesis]]:
-    """The n-best outputs of an agent for many sources, in their order."""
+    """The n-best outputs of an agent for many sources, in their order; see `search` for `copies`."""
     rows = [agent.row(source, None, rng) for source in sources]
     size = rows_at_once or _rows_at_once(agent.device, len(rows))
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].source), reverse=True)  # similar lengths: little padding
@@ -318,7 +363,7 @@ def find(
     def search_some(chosen: list[int]) -> None:
         batch = agent.encode_rows([rows[i] for i in chosen]).batch
         memory = agent.model.encode(batch.source, batch.copy)
-        found = search(agent.model, memory, options, mask=mask)
+        found = search(agent.model, memory, options, mask=mask, copies=copies)
         score = found.score(options.length_power)
         for place, i in enumerate(chosen):
             results[i] = _hypotheses(agent, found, score, place, rows[i])
@@ -351,6 +396,7 @@ def _hypotheses(agent: Agent, found: Found, score: np.ndarray, place: int, row: 
             float(found.log_prob[place, k]),
             float(score[place, k]),
             bool(found.finished[place, k]),
+            None if found.copied is None else tuple(found.copied[place, k, : found.length[place, k]].tolist()),
         )
         for k in range(found.length.shape[1])
         if np.isfinite(found.log_prob[place, k])

@@ -359,6 +359,26 @@ def test_find_gives_the_same_on_several_cores():
     assert together == alone
 
 
+@pytest.mark.parametrize("copy", [True, False], ids=["AttPtr", "Att"])
+@given(seed=SEEDS)
+@few
+def test_what_search_says_was_copied_is_what_a_second_look_says(seed, copy):
+    model = tiny_model(seed=seed, copy=copy)
+    memory = encoded(model, seed, 4)
+    found = search(model, memory, Options(beams=3, max_length=6), copies=True)
+    assert found.copied is not None and found.copied.shape == found.tokens.shape
+    for i in range(4):
+        for k in range(3):
+            tokens = found.tokens[i, k, : found.length[i, k]].tolist()
+            if not tokens:
+                continue
+            read = [BOS, *(n if n < model.target_size else UNK for n in tokens[:-1])]
+            with torch.no_grad():
+                seen = model.look(row_of(memory, i), torch.tensor([read]), torch.tensor([tokens]))
+            np.testing.assert_allclose(found.copied[i, k, : len(tokens)], seen.copied[0].numpy(), atol=1e-5)
+    assert search(model, memory, Options(beams=3, max_length=6)).copied is None
+
+
 def test_find_spells_words_beyond_the_vocabulary():
     agent = toy.agent()
     with torch.no_grad():

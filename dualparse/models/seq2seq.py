@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
-from dualparse.models.additive import additive_scores
+from dualparse.models.additive import additive_scores, powers_of, scores_of_powers
 from dualparse.models.dropout import Dropout
 
 CLOSED = -1e4  # a gate or score so far down that its exponential is exactly 0, and finite so that gradients are
@@ -64,6 +64,8 @@ class Plan:
     through the layer once, and the outcomes are averaged: no step needs a context.
 
     input_gates [V, 4n]            what a token read adds to the decoder's gates, biases included
+    recurrent [n, 4n]              decoder state -> gates; in both the proposed content comes last
+    powers [B, S, n]               of the keys, for attention
     outward [n + W, n]             decoder state -> attention query and logits; [n + W + 1, n] with the copy gate
     shown [B, S, W]                logits of a source position when all attention is on it; closed at copied numbers
     gate_shown [B, S, 1]           the same for the copy gate
@@ -71,6 +73,8 @@ class Plan:
     """
 
     input_gates: Tensor
+    recurrent: Tensor
+    powers: Tensor
     outward: Tensor
     shown: Tensor
     gate_shown: Tensor | None
@@ -79,16 +83,20 @@ class Plan:
     def rows(self, index: Tensor) -> Plan:
         """The plan for these sources alone."""
         gate_shown = None if self.gate_shown is None else self.gate_shown[index]
-        return replace(self, shown=self.shown[index], gate_shown=gate_shown)
+        return replace(self, powers=self.powers[index], shown=self.shown[index], gate_shown=gate_shown)
 
 
 @dataclass(frozen=True)
 class State:
-    """The decoder between two steps: hidden, cell [B, k, n]; the plan is the same for all steps."""
+    """The decoder between two steps: hidden, cell [B, k, n]; the plan is the same for all steps.
+
+    copying [B, k, S]: after a step, the probability that it copied from each position; None without copying.
+    """
 
     hidden: Tensor
     cell: Tensor
     plan: Plan
+    copying: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -232,11 +240,13 @@ class Seq2Seq(nn.Module):
         closed = memory.states.new_full((*memory.mask.shape, copied), CLOSED)
         shown = torch.cat([F.linear(memory.states, weight[:, n:], self.generate.bias), closed], dim=-1)
         outward = [self.attention_query.weight, weight[:, :n], weight.new_zeros(copied, n)]
+        order = torch.arange(4 * n, device=weight.device).view(4, n)[[0, 1, 3, 2]].flatten()
+        inward = (self.input_gates()[:, order], self.decoder.weight_hh_l0[order].T, powers_of(memory.keys))
         if self.gate is None:
-            return Plan(self.input_gates(), torch.cat(outward), shown, None, None)
+            return Plan(*inward, torch.cat(outward), shown, None, None)
         from_hidden, from_context, from_token = self.gate.weight.tensor_split((n, 3 * n), dim=1)
         return Plan(
-            self.input_gates(),
+            *inward,
             torch.cat([*outward, from_hidden]),
             shown,
             F.linear(memory.states, from_context),
@@ -250,20 +260,23 @@ class Seq2Seq(nn.Module):
         """
         plan, n = state.plan, self.decoder.hidden_size
         tokens = torch.where(tokens < self.target_size, tokens, UNK)
-        hidden_gates = F.linear(state.hidden, self.decoder.weight_hh_l0)
-        hidden, cell = _lstm_cell(F.embedding(tokens, plan.input_gates), hidden_gates, state.cell)
-        after = State(hidden, cell, plan)
+        gates = F.embedding(tokens.flatten(), plan.input_gates).addmm_(state.hidden.flatten(0, 1), plan.recurrent)
+        entered, kept, shown = torch.sigmoid(gates[:, : 3 * n]).chunk(3, dim=1)
+        cell = (kept * state.cell.flatten(0, 1)).addcmul_(entered, torch.tanh(gates[:, 3 * n :]))
+        hidden = (torch.tanh(cell).mul_(shown)).view_as(state.hidden)
+        cell = cell.view_as(state.cell)
         outward = F.linear(hidden, plan.outward)
-        scores = additive_scores(memory.keys, outward[..., :n], self.attention_score.weight[0])
-        attention = scores.masked_fill(~memory.mask.unsqueeze(1), CLOSED).softmax(-1)
+        scores = scores_of_powers(plan.powers, outward[..., :n], self.attention_score.weight[0])
+        attention = scores.masked_fill_(~memory.mask.unsqueeze(1), CLOSED).softmax(-1)
         logits = outward[..., n : n + plan.shown.shape[-1]]
         generated = torch.baddbmm(logits, attention, plan.shown).softmax(-1)
         if plan.gate_shown is None or plan.gate_read is None:
-            return generated, after
+            return generated, State(hidden, cell, plan)
         balance = outward[..., -1:] + attention @ plan.gate_shown + F.embedding(tokens, plan.gate_read)
         copied = attention * torch.sigmoid(-balance)
         probabilities = generated.mul_(torch.sigmoid(balance))
-        return probabilities.scatter_add_(2, memory.copy.unsqueeze(1).expand_as(copied), copied), after
+        probabilities.scatter_add_(2, memory.copy.unsqueeze(1).expand_as(copied), copied)
+        return probabilities, State(hidden, cell, plan, copied)
 
     def _attend(self, memory: Memory, hidden: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """[B, T, n] decoder states -> log attention weights [B, T, S] and contexts [B, T, 2n] (Eqs. 4, 5).
@@ -279,14 +292,3 @@ class Seq2Seq(nn.Module):
         )
         log_weights = scores.masked_fill(~memory.mask.unsqueeze(1), CLOSED).log_softmax(-1)
         return log_weights, log_weights.exp() @ memory.states
-
-
-def _lstm_cell(input_gates: Tensor, hidden_gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """Gates [..., 4n] and the old cell -> new hidden, new cell; one kernel on a GPU."""
-    if cell.is_cuda:
-        flat = (tensor.flatten(0, -2) for tensor in (input_gates, hidden_gates, cell))
-        hidden, new, _ = torch.ops.aten._thnn_fused_lstm_cell(*flat)
-        return hidden.view_as(cell), new.view_as(cell)
-    entered, kept, proposed, shown = (input_gates + hidden_gates).chunk(4, dim=-1)
-    new = torch.sigmoid(kept) * cell + torch.sigmoid(entered) * torch.tanh(proposed)
-    return torch.sigmoid(shown) * torch.tanh(new), new

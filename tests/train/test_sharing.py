@@ -73,7 +73,12 @@ def test_every_setting_of_a_game_counts(key):
 )
 def test_a_stage_reads_its_own_settings_only(stage, unread):
     groups = ("game.", "pseudo.", "train." if stage.endswith("lm") else "language_model.")
-    unread |= {key for key in KEYS if key.startswith(groups)} | {"search.beams", "search.reconstruction", "stages", "start_from"}
+    unread |= {key for key in KEYS if key.startswith(groups)} | {
+        "search.beams",
+        "search.reconstruction",
+        "stages",
+        "start_from",
+    }
     if stage.endswith("lm"):
         unread |= {"model.copy_mechanism", "model.word_dropout", "model.word_vectors"}
         unread |= {key for key in KEYS if key.startswith("search.")}
