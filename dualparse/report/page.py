@@ -12,7 +12,7 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.report.claims import Finding, claims
 from dualparse.report.results import MISSING, Outcome, Result, outcomes_of, read_results
-from dualparse.report.tables import Table, all_tables, main_table
+from dualparse.report.tables import Table, all_tables, beyond, main_table
 
 BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of results -->"
 SHARING = "gpu-sharing.json"  # how many jobs a GPU takes at the same time, as benchmarks/sharing.py measured it
@@ -34,7 +34,8 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
         f"{_table(main_table(outcomes))}\n\n{_figure('summary', drawn)}",
         f"## The paper's claims\n\n{claims_text(outcomes)}",
         "## Tables",
-        *(f"{_table(table)} [As CSV, with the spread over seeds.]({table.name}.csv)" for table in all_tables(outcomes)),
+        *(_with_csv(table) for table in all_tables(outcomes)),
+        *(_table(table) for table in [beyond(outcomes)] if table),
         f"## Figures\n\n{_figure('figure3', drawn)}\n\n{_figure('figure4', drawn)}",
         f"## Jobs on one GPU\n\n{sharing_text(results)}",
         *more,
@@ -47,6 +48,12 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
 
 def _table(table: Table) -> str:
     return f"**{table.title}**\n\n{table.markdown()}\n\n{table.note}".rstrip()
+
+
+def _with_csv(table: Table) -> str:
+    """The table, its note if it has one, and where to find all of its numbers."""
+    gap = " " if table.note else "\n\n"
+    return f"{_table(table)}{gap}[As CSV, with the spread over seeds.]({table.name}.csv)"
 
 
 def _figure(name: str, drawn: Mapping[str, list[Path]]) -> str:

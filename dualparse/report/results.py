@@ -20,6 +20,7 @@ from dualparse.report.paper import LM_VALIDITY
 from dualparse.train.sharing import essence
 
 MISSING = "-"
+BOTH = " (both agents choose)"
 Result = Mapping[str, Any]
 
 
@@ -113,7 +114,7 @@ def _validity(recipe: Result) -> str:
 def outcomes_of(results: Iterable[Result]) -> list[Outcome]:
     """The outcomes that count: per method, domain and amount of data those with the settings that are best on dev."""
     groups: dict[tuple[Any, ...], dict[str, dict[int, Outcome]]] = {}
-    for outcome in map(_outcome, results):
+    for outcome in (outcome for result in results for outcome in _outcomes(result)):
         key = (outcome.method, outcome.domain, outcome.labeled, outcome.unlabeled)
         seeds = groups.setdefault(key, {}).setdefault(outcome.settings, {})
         if outcome.seed not in seeds or not seeds[outcome.seed].correct:  # of two runs alike, the one that tells more
@@ -122,24 +123,28 @@ def outcomes_of(results: Iterable[Result]) -> list[Outcome]:
     return [outcome for seeds in best for _, outcome in sorted(seeds.items())]
 
 
-def _outcome(result: Result) -> Outcome:
+def _outcomes(result: Result) -> list[Outcome]:
+    """What q2lf reaches by itself, and what both agents reach together where that was scored."""
     recipe = dict(result["recipe"])
     with suppress(InputError):  # written by a version with other settings: what we need of it is there all the same
         recipe = essence(make_recipe(dict(recipe))).model_dump(mode="json")
     others = {key: value for key, value in recipe.items() if key not in ("domain", "seed", "start_from")}
-    test = result["test"]["q2lf"]
-    return Outcome(
-        method(recipe),
-        recipe["domain"].removeprefix("overnight/"),
-        recipe["data"].get("labeled", 1.0),
-        recipe["data"].get("unlabeled", 1.0),
-        recipe["seed"],
-        json.dumps(others, sort_keys=True),
-        result.get("dev", {}).get("q2lf", {}).get("accuracy", 0.0),
-        test["accuracy"],
-        test.get("examples", 0),
-        result.get("correct", {}).get("test", ""),
-    )
+    return [
+        Outcome(
+            method(recipe) + note,
+            recipe["domain"].removeprefix("overnight/"),
+            recipe["data"].get("labeled", 1.0),
+            recipe["data"].get("unlabeled", 1.0),
+            recipe["seed"],
+            json.dumps(others, sort_keys=True),
+            result.get("dev", {}).get(who, {}).get("accuracy", 0.0),
+            result["test"][who]["accuracy"],
+            result["test"][who].get("examples", 0),
+            result.get("correct", {}).get("test", "") if who == "q2lf" else "",
+        )
+        for who, note in (("q2lf", ""), ("both", BOTH))
+        if who in result["test"]
+    ]
 
 
 def _mean_dev(outcomes: Iterable[Outcome]) -> float:

@@ -37,3 +37,12 @@ def test_what_needs_no_gradient_gets_none():
     keys, query, vector = torch.randn(2, 3, 4), torch.randn(2, 5, 4, requires_grad=True), torch.randn(4)
     additive.additive_scores(keys, query, vector).sum().backward()
     assert query.grad is not None and keys.grad is None
+
+
+@given(sizes, sizes, sizes, sizes, st.integers(0, 99))
+def test_scores_of_powers_differ_from_the_formula_by_a_constant(batch, steps, source, width, seed):
+    generator = torch.Generator().manual_seed(seed)
+    shapes = ((batch, source, width), (batch, steps, width), (width,))
+    keys, query, vector = (3 * torch.randn(shape, generator=generator, dtype=torch.double) for shape in shapes)
+    scores = additive.scores_of_powers(additive.powers_of(keys), query, vector)
+    torch.testing.assert_close(scores + vector.sum(), formula(keys, query, vector))

@@ -1,0 +1,54 @@
+"""Both agents choose a form."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+import toy
+
+from dualparse.models.agent import Agent
+from dualparse.rerank import rerank
+from dualparse.rewards import reconstruction
+from dualparse.search import Hypothesis, Options, find
+
+PAIRS = toy.examples()[:4]
+QUERIES = [pair.query for pair in PAIRS]
+
+
+@pytest.fixture
+def found() -> list[list[Hypothesis]]:
+    return find(toy.agent(), QUERIES, Options(beams=4, max_length=8), rng=random.Random(0))
+
+
+@pytest.fixture
+def lf2q() -> Agent:
+    return toy.agent("lf2q")
+
+
+@pytest.mark.parametrize("weight", [0.3, 2.0])
+def test_a_form_ranks_by_its_probability_and_the_way_back(found, lf2q, weight):
+    ranked = rerank(lf2q, QUERIES, found, weight)
+    for query, before, after in zip(QUERIES, found, ranked, strict=True):
+        assert {form.tokens for form in after} == {form.tokens for form in before}
+        assert [form.score for form in after] == sorted((form.score for form in after), reverse=True)
+        for form in after:
+            [back] = reconstruction(lf2q, [form.tokens], [query], random.Random(0))
+            assert form.score == pytest.approx(form.log_prob + weight * back, abs=1e-4)
+
+
+def test_the_way_back_can_change_the_order(found, lf2q):
+    orders = [[[form.tokens for form in forms] for forms in rerank(lf2q, QUERIES, found, w)] for w in (0.0, 50.0)]
+    assert orders[0] != orders[1]
+
+
+def test_dropout_has_no_say_and_stays_on(found, lf2q):
+    lf2q.model.train()
+    assert rerank(lf2q, QUERIES, found, 1.0) == rerank(lf2q, QUERIES, found, 1.0)
+    assert lf2q.model.training
+
+
+def test_nothing_found_is_nothing_ranked(lf2q):
+    assert rerank(lf2q, QUERIES, [[] for _ in QUERIES], 1.0) == [[] for _ in QUERIES]
+    assert torch.is_grad_enabled()
