@@ -28,6 +28,7 @@ from dualparse.lf.sexpr import tokenize
 from dualparse.lf.verdict import Verdict
 from dualparse.models.agent import Agent, look_all
 from dualparse.models.heap import keep_freed_memory
+from dualparse.rerank import rerank
 from dualparse.runs import Run, search_options
 from dualparse.search import Hypothesis, find
 from dualparse.text import Reader, Reading
@@ -142,8 +143,7 @@ class Parser:
     def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
         """The same for many questions at once, which is much quicker than one by one."""
         readings = [self.read(question) for question in questions]
-        found = self._search("q2lf", [reading.words for reading in readings], k, copies=True)
-        kept = [self._judged(hypotheses)[:k] for hypotheses in found]
+        kept = [judged[:k] for judged in self._forms(readings, k, copies=True)]
         shares = self._shares(readings, [[hypothesis for hypothesis, _ in judged] for judged in kept])
         return [
             [self._parse(h, verdict, reading, copied) for (h, verdict), copied in zip(judged, row, strict=True)]
@@ -160,6 +160,17 @@ class Parser:
         tokens = [[hypothesis.tokens for hypothesis in hypotheses] for hypotheses in found]
         looks = look_all(self.q2lf, [reading.words for reading in readings], tokens)
         return [[seen.copied.tolist() for seen in row] for row in looks]
+
+    def _forms(
+        self, readings: Sequence[Reading], k: int, *, copies: bool = False
+    ) -> list[list[tuple[Hypothesis, Verdict]]]:
+        """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so."""
+        words = [reading.words for reading in readings]
+        found = self._search("q2lf", words, k, copies=copies)
+        weight = self.recipe.search.reconstruction
+        if weight and self.run.weights("lf2q").exists():
+            found = rerank(self.lf2q, words, found, weight)
+        return [self._judged(hypotheses) for hypotheses in found]
 
     def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
         """Hypotheses with their verdicts, valid ones first; sorting is stable, so each group keeps its order."""
@@ -213,7 +224,7 @@ class Parser:
 
     def _best(self, reading: Reading) -> tuple[str, ...]:
         """What `parse` puts first."""
-        return self._judged(self._search("q2lf", [reading.words], 1)[0])[0][0].tokens
+        return self._forms([reading], 1)[0][0][0].tokens
 
     def _target(self, form: str, reading: Reading) -> tuple[str, ...]:
         """A form as the model would have to write it; it need not be a good one."""

@@ -72,6 +72,17 @@ def test_many_questions_at_once_are_answered_as_one_by_one(parser):
     assert parser.parse_all([]) == []
 
 
+def test_both_agents_choose_where_the_recipe_says_so(parser):
+    question, both = "how many lakes are there", Parser(parser.run, parser.domain, parser.device)
+    search = parser.recipe.search.model_copy(update={"reconstruction": 3.0})
+    both.recipe = parser.recipe.model_copy(update={"search": search})
+    alone, together = ({reading.form: reading for reading in p.parse(question)} for p in (parser, both))
+    assert alone.keys() == together.keys() and list(alone) != list(together)
+    assert all(together[form].score < alone[form].score for form in alone)  # the way back is never certain
+    assert all(together[form].copies == alone[form].copies for form in alone)
+    assert " ".join(both.explain(question).tokens) == next(iter(together))
+
+
 def test_a_question_of_unknown_words_gets_some_reading(parser):
     assert parser.parse("<pad> </s> ünbekannt 💧", k=1)[0].form
 

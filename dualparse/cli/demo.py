@@ -70,9 +70,11 @@ def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("trained on", "right answers", "valid forms"):
         table.add_column(column, justify="left" if column == "trained on" else "right")
-    kinds = {True: "labeled pairs alone", False: "the same, then the game"}
-    for before, name in kinds.items():
-        scores = score_run(run, split="test", before=before, device=device)["q2lf"]
+    found = {before: score_run(run, split="test", before=before, device=device) for before in (True, False)}
+    rows = {"labeled pairs alone": found[True]["q2lf"], "the same, then the game": found[False]["q2lf"]}
+    if "both" in found[False]:
+        rows["... and both agents choose the form"] = found[False]["both"]
+    for name, scores in rows.items():
         low, high = scores["interval_95"]
         table.add_row(name, f"{scores['accuracy']:.1f} %  ({low:.0f}-{high:.0f})", f"{scores['valid']:.1f} %")
     console.print(
