@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -57,6 +58,15 @@ class Local:
             process.terminate()
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]:
+        """An interrupt finds the caller waiting here, never in the midst of joblib, which may not survive it."""
+        ended: SimpleQueue[tuple[Job, str] | BaseException | None] = SimpleQueue()
+        threading.Thread(target=self._run_all, args=(jobs, ended.put), daemon=True).start()
+        while (told := ended.get()) is not None:
+            if isinstance(told, BaseException):
+                raise told
+            yield told
+
+    def _run_all(self, jobs: Sequence[Job], tell: Callable[[tuple[Job, str] | BaseException | None], None]) -> None:
         from joblib import Parallel, delayed
 
         pool = Parallel(
@@ -66,7 +76,12 @@ class Local:
             batch_size=1,
             pre_dispatch="n_jobs",
         )
-        yield from pool(delayed(self._run)(job) for job in jobs)
+        try:
+            for told in pool(delayed(self._run)(job) for job in jobs):
+                tell(told)
+        except BaseException as error:
+            tell(error)
+        tell(None)
 
     def _run(self, job: Job) -> tuple[Job, str]:
         log = job.beside(".log")
