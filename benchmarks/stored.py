@@ -64,6 +64,12 @@ def _gpu(told: dict[str, Any]) -> Iterator[Line]:
     yield f"beam-5 search of the 448 test queries: {where}", f"{median(told['beam5_448_seconds'][1:]):.2f} s", "", ""
 
 
+def _game(told: dict[str, Any]) -> Iterator[Line]:
+    for row in told["rows"]:
+        many = "one process" if row["processes"] == 1 else f"{row['processes']} processes together"
+        yield f"game, {many}: atis ({told['device']})", f"{row['iterations_per_second']:.0f} iterations/s", "", ""
+
+
 def _service(told: dict[str, Any]) -> Iterator[Line]:
     batched, single = told["batched"], told["one by one"]
     yield (
@@ -93,6 +99,8 @@ def _synthesis(told: dict[str, Any]) -> Iterator[Line]:
 FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     "bench-cpu.json": _cpu,
     "bench-gpu.json": _gpu,
+    "bench-game-1.json": _game,
+    "bench-game-12.json": _game,
     "bench-serve.json": _service,
     "gpu-sharing.json": _sharing,
     "synthesis.json": _synthesis,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -150,9 +150,14 @@ class _Beam:
 
     def rows(self, index: Tensor) -> _Beam:
         """The search of these sources alone."""
-        parts = (self.live, self.tokens, self.hidden, self.cell, self.history, self.ended, self.ends, self.topped)
-        copied = None if self.copied is None else self.copied.index_select(1, index)
-        return _Beam(self.step, *(part.index_select(1 if part is self.history else 0, index) for part in parts), copied)
+        first = {"live", "tokens", "hidden", "cell", "ended", "ends", "topped"}  # sources come first, else second
+        parts = {name: getattr(self, name) for name in (*first, "history", "copied")}
+        taken = {
+            name: part.index_select(0 if name in first else 1, index)
+            for name, part in parts.items()
+            if part is not None
+        }
+        return replace(self, **taken)
 
     @classmethod
     def start(cls, state: State, batch: int, beams: int, max_length: int) -> _Beam:
@@ -222,9 +227,11 @@ def _joined(parts: Sequence[tuple[np.ndarray, Found]]) -> Found:
 
     copied = [wide(found.copied) for _, found in parts if found.copied is not None]
     return Found(
-        join([wide(found.tokens) for _, found in parts]),
-        *(join([getattr(found, name) for _, found in parts]) for name in ("length", "log_prob", "finished")),
-        join(copied) if copied else None,
+        tokens=join([wide(found.tokens) for _, found in parts]),
+        length=join([found.length for _, found in parts]),
+        log_prob=join([found.log_prob for _, found in parts]),
+        finished=join([found.finished for _, found in parts]),
+        copied=join(copied) if copied else None,
     )
 
 
@@ -281,7 +288,7 @@ def _copied(numbers: Tensor, copying: Tensor, parent: Tensor, token: Tensor) -> 
 def _allowed(probabilities: Tensor, mask: Mask | None, prefix: Tensor | None) -> Tensor:
     """Nothing is left of what may not be written: of the special tokens in front of </s>, and by the mask."""
     probabilities[..., :EOS] = 0.0
-    return probabilities if mask is None else probabilities.masked_fill_(~mask(prefix), 0.0)
+    return probabilities if mask is None or prefix is None else probabilities.masked_fill_(~mask(prefix), 0.0)
 
 
 def _collect(beam: _Beam, steps: int, length_power: float) -> Found:
@@ -319,7 +326,7 @@ def trace(
         on = length > t
         code = history[t][rows, place]
         tokens[..., t] = np.where(on, code // beams, PAD)
-        if shares is not None:
+        if shares is not None and copied is not None:
             shares[..., t] = np.where(on, copied[t][rows, place], 0.0)
         place = np.where(on, code % beams, place)
     empty = ~np.isfinite(log_prob)

@@ -160,7 +160,8 @@ class Seq2Seq(nn.Module):
         """
         for parameter in self.parameters():
             parameter.uniform_(-scale, scale, generator=generator)
-        for weight in (self.encoder.weight_ih_l0, self.encoder.weight_ih_l0_reverse):
+        for name in ("weight_ih_l0", "weight_ih_l0_reverse"):
+            weight = self.encoder.get_parameter(name)
             weight[:, -1] = 0.0
             weight[: self.encoder.hidden_size, -1] = CLOSED
         self.source_embedding.weight[PAD] = 0.0
@@ -226,13 +227,13 @@ class Seq2Seq(nn.Module):
 
     def begin(self, memory: Memory, beams: int) -> State:
         """The decoder's state before the first step, once per search."""
-        start = (tensor.unsqueeze(1).repeat(1, beams, 1) for tensor in (memory.hidden, memory.cell))
-        return State(*start, self._plan(memory))
+        hidden, cell = (tensor.unsqueeze(1).repeat(1, beams, 1) for tensor in (memory.hidden, memory.cell))
+        return State(hidden, cell, self._plan(memory))
 
     def input_gates(self) -> Tensor:
         """[V, 4n] what each token read adds to the decoder's gates, biases included."""
-        decoder = self.decoder
-        return F.linear(self.target_embedding.weight, decoder.weight_ih_l0, decoder.bias_ih_l0 + decoder.bias_hh_l0)
+        weight, one, other = map(self.decoder.get_parameter, ("weight_ih_l0", "bias_ih_l0", "bias_hh_l0"))
+        return F.linear(self.target_embedding.weight, weight, one + other)
 
     def _plan(self, memory: Memory) -> Plan:
         n, weight = self.decoder.hidden_size, self.generate.weight
@@ -241,7 +242,11 @@ class Seq2Seq(nn.Module):
         shown = torch.cat([F.linear(memory.states, weight[:, n:], self.generate.bias), closed], dim=-1)
         outward = [self.attention_query.weight, weight[:, :n], weight.new_zeros(copied, n)]
         order = torch.arange(4 * n, device=weight.device).view(4, n)[[0, 1, 3, 2]].flatten()
-        inward = (self.input_gates()[:, order], self.decoder.weight_hh_l0[order].T, powers_of(memory.keys))
+        inward = (
+            self.input_gates()[:, order],
+            self.decoder.get_parameter("weight_hh_l0")[order].T,
+            powers_of(memory.keys),
+        )
         if self.gate is None:
             return Plan(*inward, torch.cat(outward), shown, None, None)
         from_hidden, from_context, from_token = self.gate.weight.tensor_split((n, 3 * n), dim=1)

@@ -239,22 +239,22 @@ class Game:
         def teach(i: int) -> Tensor:
             return log_probs(models[i], rows[i], shared=sources, times=k)
 
-        def reward(i: int) -> Tensor | None:
-            if self.options.noisy_reward:
-                return None
+        def reward(i: int) -> Tensor:
             with torch.no_grad(), without_dropout(models[i]):
                 return log_probs(models[i], _back(rows[i], sources, k))
 
+        work = (teach,) if self.options.noisy_reward else (teach, reward)
         if gpu:
-            *taught, first, second = each_on_a_stream([partial(f, i) for f in (teach, reward) for i in (0, 1)])
-            found = list(zip(taught, (first, second), strict=True))
+            done = each_on_a_stream([partial(piece, i) for piece in work for i in (0, 1)])
+            found = [done[i::2] for i in (0, 1)]
         else:
             with own_noise(models):
-                found = each_on_a_core(lambda i: (teach(i), reward(i)), (0, 1))
-        return [
-            Scored(total[:n], total[n : 2 * n], total[2 * n :], total[n : 2 * n].detach() if away is None else away)
-            for total, away in found
-        ]
+                found = each_on_a_core(lambda i: [piece(i) for piece in work], (0, 1))
+        scored = []
+        for total, *rewards in found:
+            away = rewards[0] if rewards else total[n : 2 * n].detach()
+            scored.append(Scored(total[:n], total[n : 2 * n], total[2 * n :], away))
+        return scored
 
 
 @contextmanager
