@@ -35,7 +35,6 @@ lint: $(READY)  ## style, formatting and types
 	$(BIN)/ruff check dualparse tests benchmarks
 	$(BIN)/ruff format --check dualparse tests benchmarks
 	$(BIN)/mypy
-	$(BIN)/mypy
 
 bench: $(READY)  ## benchmarks against a peer, with ratios
 	@$(BIN)/python -m benchmarks.run

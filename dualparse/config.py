@@ -115,6 +115,7 @@ class GameSettings(TrainSettings):
         0.0, ge=0, description="forms count by their probability to this power among the k; 0: all alike"
     )
     form_sharpness: float = Field(0.0, ge=0, description="the same for queries, in the loop from forms")
+    query_hearing: float = Field(0.0, ge=0, description="added to query_sharpness for what lf2q learns of the forms")
     per_token: bool = Field(False, description="divide the reconstruction reward by the length of the source")
     noisy_reward: bool = Field(False, description="measure the reconstruction reward with dropout on")
     noisy_search: bool = Field(False, description="read sources with dropout in the search: more varied hypotheses")

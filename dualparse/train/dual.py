@@ -59,6 +59,7 @@ class Rules:
     per_token   divide the reconstruction reward by the length of what is reconstructed
     sharpness   a hypothesis counts by its probability to this power: 0 all alike, as in the paper; 1 the expected
                 reward, as far as the k hypotheses hold what there is
+    hearing     what is added to the power for what the second agent learns from
     """
 
     weight: float = 0.5
@@ -67,6 +68,12 @@ class Rules:
     baseline: bool = True
     per_token: bool = False
     sharpness: float = 0.0
+    hearing: float = 0.0
+
+    @property
+    def powers(self) -> tuple[float, float]:
+        """Sharpness for the first agent and for the second."""
+        return self.sharpness, self.sharpness + self.hearing
 
 
 @dataclass(frozen=True)
@@ -158,19 +165,25 @@ class Losses:
 
 
 def loop_losses(
-    rules: Rules, validity: Tensor, reward_back: Tensor, share: Tensor, log_written: Tensor, log_back: Tensor
+    rules: Rules,
+    validity: Tensor,
+    reward_back: Tensor,
+    share: Tensor,
+    heard: Tensor,
+    log_written: Tensor,
+    log_back: Tensor,
 ) -> Losses:
     """Steps 4 and 5 of one loop; all tensors are [B, k].
 
     reward_back is the reconstruction reward (no gradient); log_written and log_back carry the gradients of the first
-    and the second agent; share says how much each hypothesis counts (`Round.shares`). The baselines of validity and
-    reconstruction add up to that of their mix.
+    and the second agent; share and heard say how much each hypothesis counts for the one and for the other
+    (`Round.shares`). The baselines of validity and reconstruction add up to that of their mix.
     """
     k = validity.shape[1]
     reward = rules.weight * validity + (1 - rules.weight) * reward_back
     advantage = less_mean(reward, share) if rules.baseline else reward * (share > 0)
     first = -(advantage.detach() * log_written * share).sum() / k
-    second = -(1 - rules.weight) * (log_back * share).sum() / k
+    second = -(1 - rules.weight) * (log_back * heard).sum() / k
     return Losses(first, second, reward, advantage)
 
 

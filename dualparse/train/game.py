@@ -189,7 +189,7 @@ class Game:
             *(
                 array
                 for loop, played in zip(self.loops, rounds, strict=True)
-                for array in (played.validity, played.shares(loop.rules.sharpness))
+                for array in (played.validity, *map(played.shares, loop.rules.powers))
             ),
         ]
         key = (*lengths[0], *lengths[1], *from_query.validity.shape, len(pairs))
@@ -208,7 +208,7 @@ class Game:
         labels = [_tokens(batch.targets[2 * n :]).sum() for batch in rows]
         losses = [self.options.guidance * each for each in guided]
         figures = []
-        for loop, judged, share in zip(self.loops, tensors[8::2], tensors[9::2], strict=True):
+        for loop, judged, share, heard in zip(self.loops, *(tensors[i::3] for i in (8, 9, 10)), strict=True):
             first, second = loop.writer, 1 - loop.writer
             written, back = _written(rows[first], *shape), _back(rows[second], *shape)
             vocab_size = len(self.agents[first].target_vocab)
@@ -216,7 +216,8 @@ class Game:
             away = scored[second].reward
             reward = length_normalized(away, back.targets) if loop.rules.per_token else away
             log_probs = (scored[first].written, scored[second].back)
-            taught = loop_losses(loop.rules, validity, *(each.view_as(judged) for each in (reward, share, *log_probs)))
+            shaped = (each.view_as(judged) for each in (reward, share, heard, *log_probs))
+            taught = loop_losses(loop.rules, validity, *shaped)
             if loop.on:
                 losses[first] = losses[first] + taught.first
                 losses[second] = losses[second] + taught.second

@@ -113,7 +113,8 @@ def play_round(
     if loop.rules.per_token:
         reward = length_normalized(reward, back.targets)
     reward = reward.view_as(judged)
-    losses = loop_losses(loop.rules, valid, reward, share, torch.zeros_like(reward), torch.zeros_like(reward))
+    nothing = torch.zeros_like(reward)
+    losses = loop_losses(loop.rules, valid, reward, share, share, nothing, nothing)
     said = find(second, [tuple(text.split()) for text in played.texts], Options(1, limits.max_length), rng=rng)
     has_validity = bool(loop.rules.check and loop.writer == 0) or loop.language_model is not None
     moves = [

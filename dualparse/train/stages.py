@@ -169,6 +169,7 @@ def game_options(settings: GameSettings, recipe: Recipe) -> GameOptions:
             settings.query_validity_check,
             settings.query_validity_lm,
             sharpness=settings.query_sharpness,
+            hearing=settings.query_hearing,
             **common,
         ),
         from_form=Rules(settings.beta, 0.0, settings.form_validity_lm, sharpness=settings.form_sharpness, **common),

@@ -130,6 +130,17 @@ def test_by_probability_the_loss_has_the_gradient_of_the_expected_reward(copy):
     assert_same(outcome.gradients, gradients_of(expected, (first, second)))
 
 
+def test_the_reader_may_hear_likely_hypotheses_only():
+    """The writer learns as ever, the reader by probability."""
+    hear = [
+        letters.iterate(letters.game(letters.options(from_query=rules, form_loop=False, guidance=0.0)))
+        for rules in (Rules(0.3), Rules(0.3, hearing=1.0), Rules(0.3, sharpness=1.0))
+    ]
+    plain, hearing, sharp = (outcome.gradients for outcome in hear)
+    assert_same(hearing, {"q2lf": plain["q2lf"], "lf2q": sharp["lf2q"]})
+    assert not torch.allclose(plain["lf2q"]["generate.bias"], sharp["lf2q"]["generate.bias"])
+
+
 def test_shares_by_probability():
     with np.errstate(divide="ignore"):
         found = np.log(np.array([[0.6, 0.2, 0.0], [0.1, 0.3, 0.1], [0.0, 0.0, 0.0]]))
@@ -238,12 +249,12 @@ def test_losses_of_a_loop_by_hand():
     validity, back = torch.tensor([[1.0, 0.0, 5.0]]), torch.tensor([[-2.0, -4.0, 9.0]])
     share = torch.tensor([[1.0, 1.0, 0.0]])
     log_written, log_back = torch.tensor([[-1.0, -3.0, 7.0]]), torch.tensor([[-2.5, -4.5, 8.0]])
-    losses = loop_losses(Rules(0.25), validity, back, share, log_written, log_back)
+    losses = loop_losses(Rules(0.25), validity, back, share, share, log_written, log_back)
     # rewards 0.25 - 1.5 and 0 - 3, mean -2.125: advantages 0.875 and -0.875; the absent third counts in k alone
     assert losses.advantage.tolist() == [[0.875, -0.875, 0.0]]
     assert losses.first.item() == pytest.approx(-(0.875 * -1 - 0.875 * -3) / 3)
     assert losses.second.item() == pytest.approx(-0.75 * (-2.5 - 4.5) / 3)
-    plain = loop_losses(Rules(0.25, baseline=False), validity, back, share, log_written, log_back)
+    plain = loop_losses(Rules(0.25, baseline=False), validity, back, share, share, log_written, log_back)
     assert plain.advantage.tolist() == [[-1.25, -3.0, 0.0]]
     assert plain.first.item() == pytest.approx(-(-1.25 * -1 - 3.0 * -3) / 3)
 
@@ -251,7 +262,9 @@ def test_losses_of_a_loop_by_hand():
 def test_rewards_carry_no_gradient():
     log_written, log_back = torch.zeros(1, 2, requires_grad=True), torch.zeros(1, 2, requires_grad=True)
     reward = torch.tensor([[-1.0, -2.0]], requires_grad=True)
-    losses = loop_losses(Rules(0.5), torch.zeros(1, 2), reward, torch.ones(1, 2), log_written, log_back)
+    losses = loop_losses(
+        Rules(0.5), torch.zeros(1, 2), reward, torch.ones(1, 2), torch.ones(1, 2), log_written, log_back
+    )
     (losses.first + losses.second).backward()
     assert reward.grad is None
     assert log_written.grad.tolist() == [[-0.125, 0.125]]
@@ -263,7 +276,7 @@ def test_the_baseline_of_the_mix_is_the_mix_of_the_baselines():
     validity, back = torch.rand(4, 5), -10 * torch.rand(4, 5)
     present = (torch.rand(4, 5) > 0.3).float()
     ones = torch.ones(4, 5)
-    losses = loop_losses(Rules(0.3), validity, back, present, ones, ones)
+    losses = loop_losses(Rules(0.3), validity, back, present, present, ones, ones)
     torch.testing.assert_close(losses.advantage, 0.3 * less_mean(validity, present) + 0.7 * less_mean(back, present))
 
 
