@@ -1,7 +1,8 @@
 """Both agents choose: forms that q2lf found for a query, ranked by what lf2q makes of them as well.
 
 The game teaches that a good form lets the other agent find the way back; the same holds when a question is answered. A
-form's rank is log P(form | query) + weight * log P(query | form).
+form's rank is log P(form | query) + weight * log P(query | form); its score the logarithm of its share among the forms
+found, so that 0 is certainty.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import torch
 
 from dualparse.models.agent import Agent
@@ -29,5 +31,11 @@ def rerank(
         return [[] for _ in queries]
     with without_dropout(lf2q.model):
         back = iter(grouped_log_probs(lf2q.model, lf2q.encode_rows(rows).batch).tolist())
-    ranked = ([replace(form, score=form.log_prob + weight * next(back)) for form in forms] for forms in found)
-    return [sorted(forms, key=lambda form: -form.score) for forms in ranked]
+    return [_scored(forms, [form.log_prob + weight * next(back) for form in forms]) for forms in found]
+
+
+def _scored(forms: Sequence[Hypothesis], ranks: Sequence[float]) -> list[Hypothesis]:
+    """The forms by rank, each with its share."""
+    whole = float(np.logaddexp.reduce(ranks)) if ranks else 0.0
+    scored = [replace(form, score=rank - whole) for form, rank in zip(forms, ranks, strict=True)]
+    return sorted(scored, key=lambda form: -form.score)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -33,9 +34,11 @@ def test_a_form_ranks_by_its_probability_and_the_way_back(found, lf2q, weight):
     for query, before, after in zip(QUERIES, found, ranked, strict=True):
         assert {form.tokens for form in after} == {form.tokens for form in before}
         assert [form.score for form in after] == sorted((form.score for form in after), reverse=True)
-        for form in after:
-            [back] = reconstruction(lf2q, [form.tokens], [query], random.Random(0))
-            assert form.score == pytest.approx(form.log_prob + weight * back, abs=1e-4)
+        assert sum(math.exp(form.score) for form in after) == pytest.approx(1.0)
+        ranks = [
+            form.log_prob + weight * reconstruction(lf2q, [form.tokens], [query], random.Random(0))[0] for form in after
+        ]
+        assert [form.score - after[0].score for form in after] == pytest.approx([r - ranks[0] for r in ranks], abs=1e-4)
 
 
 def test_the_way_back_can_change_the_order(found, lf2q):

@@ -60,7 +60,7 @@ class CopyOut(_Response):
 
 class ParseOut(_Response):
     form: str
-    score: float = Field(description="Log-probability per token: 0 is certainty.")
+    score: float = Field(description="0 is certainty: log-probability per token, or log-share among the readings.")
     verdict: VerdictOut
     answer: str | None = Field(description="The denotation; null where the form does not run.")
     copies: list[CopyOut]
