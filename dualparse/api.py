@@ -47,8 +47,10 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """One reading of a question. `answer` is None where the domain cannot execute, or the form does not run. `score` is
-    a logarithm, 0 is certainty: of the probability per token, or, where both agents choose, of the share among readings.
+    """One reading of a question. `answer` is None where the domain cannot execute, or the form does not run.
+
+    `score` is a logarithm, 0 is certainty: of the probability per token or, where both agents choose, of the share
+    among the readings found.
 
     `copies` number the tokens of `form` and the words of `Parser.read(question)`; `notes` say what was guessed about
     the text of the question.
