@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Protocol
@@ -59,14 +60,16 @@ class Local:
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]:
         """An interrupt finds the caller waiting here, never in the midst of joblib, which may not survive it."""
-        ended: SimpleQueue[tuple[Job, str] | BaseException | None] = SimpleQueue()
-        threading.Thread(target=self._run_all, args=(jobs, ended.put), daemon=True).start()
+        ended: SimpleQueue[tuple[Job, str] | None] = SimpleQueue()
+        driver = ThreadPoolExecutor(1)
+        whole = driver.submit(self._run_all, jobs, ended.put)
+        whole.add_done_callback(lambda _: ended.put(None))
         while (told := ended.get()) is not None:
-            if isinstance(told, BaseException):
-                raise told
             yield told
+        driver.shutdown()
+        whole.result()
 
-    def _run_all(self, jobs: Sequence[Job], tell: Callable[[tuple[Job, str] | BaseException | None], None]) -> None:
+    def _run_all(self, jobs: Sequence[Job], tell: Callable[[tuple[Job, str]], None]) -> None:
         from joblib import Parallel, delayed
 
         pool = Parallel(
@@ -76,12 +79,8 @@ class Local:
             batch_size=1,
             pre_dispatch="n_jobs",
         )
-        try:
-            for told in pool(delayed(self._run)(job) for job in jobs):
-                tell(told)
-        except BaseException as error:
-            tell(error)
-        tell(None)
+        for told in pool(delayed(self._run)(job) for job in jobs):
+            tell(told)
 
     def _run(self, job: Job) -> tuple[Job, str]:
         log = job.beside(".log")
