@@ -19,6 +19,8 @@ from dualparse.models.groups import grouped_log_probs
 from dualparse.rewards import without_dropout
 from dualparse.search import Hypothesis
 
+ROWS = 160  # forms whose way back is worked out at once
+
 
 @torch.no_grad()
 def rerank(
@@ -30,7 +32,7 @@ def rerank(
     if not rows:
         return [[] for _ in queries]
     with without_dropout(lf2q.model):
-        back = iter(grouped_log_probs(lf2q.model, lf2q.encode_rows(rows).batch).tolist())
+        back = iter(grouped_log_probs(lf2q.model, lf2q.encode_rows(rows).batch, rows=ROWS).tolist())
     return [_scored(forms, [form.log_prob + weight * next(back) for form in forms]) for forms in found]
 
 

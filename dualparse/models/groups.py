@@ -16,22 +16,24 @@ from dualparse.models.seq2seq import Seq2Seq
 ROWS = 32  # of a group: fewer leave less padding, more make better use of the matrix products
 
 
-def grouped_log_probs(model: Seq2Seq, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:
-    """`model(batch, ...)`, [B], group by group; with dropout, of other random draws."""
+def grouped_log_probs(
+    model: Seq2Seq, batch: Batch, *, shared: int = 0, times: int = 1, rows: int | None = None
+) -> Tensor:
+    """`model(batch, ...)`, [B], group by group, so many rows each; with dropout, of other random draws."""
     many = shared * times
     parts = tuple(zip(batch.arrays(), (shared, shared, many, many), strict=True))
-    first, rest = Batch(*(part[:rows] for part, rows in parts)), Batch(*(part[rows:] for part, rows in parts))
+    first, rest = Batch(*(part[:end] for part, end in parts)), Batch(*(part[end:] for part, end in parts))
     work = ((first, times), (rest, 1))
-    return torch.cat([_in_groups(model, part, count) for part, count in work if len(part.source)])
+    return torch.cat([_in_groups(model, part, count, rows or ROWS) for part, count in work if len(part.source)])
 
 
-def _in_groups(model: Seq2Seq, batch: Batch, times: int) -> Tensor:
+def _in_groups(model: Seq2Seq, batch: Batch, times: int, size: int) -> Tensor:
     """Every source has `times` targets."""
     sources, targets = ((part != PAD).sum(-1) for part in (batch.source, batch.targets))
     longest = targets.view(-1, times).amax(-1)
     order = (sources + longest).argsort(stable=True)
     parts = []
-    for chosen in order.split(max(ROWS // times, 1)):
+    for chosen in order.split(max(size // times, 1)):
         rows = (chosen[:, None] * times + torch.arange(times, device=chosen.device)).flatten()
         source, target = max(int(sources[chosen].max()), 1), max(int(longest[chosen].max()), 1)
         part = Batch(
