@@ -104,6 +104,7 @@ class Reader:
         words = self._spell(words, notes)
         words = self._respell_numbers(words, notes)
         words, names = self._prepare(words, notes)
+        self._tell_unknown([word for word in words if word.text not in names], notes)
         return Reading(tuple(word.text for word in words), tuple(word.said for word in words), tuple(notes), names)
 
     def _split(self, text: str) -> list[Word]:
@@ -114,6 +115,13 @@ class Reader:
         if len(words) > MAX_WORDS or len(parts) > MAX_PARTS:
             raise InputError(f"the question has {max(len(words), len(parts))} words; {MAX_WORDS} are the most")
         return words
+
+    def _tell_unknown(self, words: Sequence[Word], notes: list[str]) -> None:
+        """Words the model reads as one and the same unknown word; numbers can be copied all the same."""
+        unknown = [w.said for w in words if w.text not in self._words and not any(c.isdigit() for c in w.text)]
+        if unknown:
+            told = ", ".join(f"'{said}'" for said in dict.fromkeys(unknown))
+            notes.append(f"never seen in training: {told}")
 
     def _prepare(self, words: list[Word], notes: list[str]) -> tuple[list[Word], dict[str, str]]:
         """What the domain's own data went through."""

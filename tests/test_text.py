@@ -70,7 +70,11 @@ def test_case_punctuation_and_joints_do_not_matter(typed, expected):
         ("more than twenty-five beds", "more than 25 beds", "read 'twenty five' as '25'"),
         ("more than two hundred and six", "more than 206", "read 'two hundred and six' as '206'"),
         ("the second hut", "the 2nd hut", "read 'second' as '2nd'"),
-        ("the third hut", "the third hut", None),  # neither spelling is known, and nothing copies it
+        (
+            "the third hut",
+            "the third hut",
+            "never seen in training: 'third'",
+        ),  # neither spelling is known, and nothing copies it
         ("more than 17 beds", "more than 17 beds", None),
     ],
 )
@@ -86,14 +90,14 @@ def test_numbers_are_spelled_as_the_model_knows_them(typed, expected, note):
         ("is the mramot open", "is the marmot open", ["read 'mramot' as 'marmot'"]),
         ("the old slat road", "the old salt road", ["read 'old slat road' as 'old salt road'"]),
         ("the bleu lake", "the blue lake", ["read 'bleu lake' as 'blue lake'"]),
-        ("the bleu huts", "the bleu huts", []),  # short, and no phrase around it
-        ("the fern", "the fern", []),
+        ("the bleu huts", "the bleu huts", ["never seen in training: 'bleu'"]),  # short, and no phrase around it
+        ("the fern", "the fern", ["never seen in training: 'fern'"]),
         ("whihc hutts", "which huts", ["read 'whihc' as 'which'", "read 'hutts' as 'huts'"]),
         ("famili-freindly", "family friendly", ["read 'famili' as 'family'", "read 'freindly' as 'friendly'"]),
         ("the seson", "the season", ["read 'seson' as 'season'"]),
-        ("the reason", "the reason", []),  # a word of its own: the initial differs
-        ("hopping", "hopping", []),
-        ("xylophone zithers", "xylophone zithers", []),
+        ("the reason", "the reason", ["never seen in training: 'reason'"]),  # a word of its own: the initial differs
+        ("hopping", "hopping", ["never seen in training: 'hopping'"]),
+        ("xylophone zithers", "xylophone zithers", ["never seen in training: 'xylophone', 'zithers'"]),
     ],
 )
 def test_misspelt_words_are_read_as_known_ones_and_told(typed, expected, notes):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -67,21 +68,28 @@ def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -
     """Both parsers on the test questions."""
     from dualparse.train.score import score_run
 
+    rows = {"labeled pairs alone": True, "the same, then the game": False}
+    found = {name: score_run(run, split="test", before=before, device=device) for name, before in rows.items()}
+    choosers = {"q2lf": "right answers"}
+    if all("both" in scores for scores in found.values()):
+        choosers["both"] = "both agents choose"
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("trained on", "right answers", "valid forms"):
+    for column in ("trained on", *choosers.values(), "valid forms"):
         table.add_column(column, justify="left" if column == "trained on" else "right")
-    found = {before: score_run(run, split="test", before=before, device=device) for before in (True, False)}
-    rows = {"labeled pairs alone": found[True]["q2lf"], "the same, then the game": found[False]["q2lf"]}
-    if "both" in found[False]:
-        rows["... and both agents choose the form"] = found[False]["both"]
-    for name, scores in rows.items():
-        low, high = scores["interval_95"]
-        table.add_row(name, f"{scores['accuracy']:.1f} %  ({low:.0f}-{high:.0f})", f"{scores['valid']:.1f} %")
+    for name, scores in found.items():
+        shown = [_with_interval(scores[who]) for who in choosers]
+        table.add_row(name, *shown, f"{scores['q2lf']['valid']:.1f} %")
     console.print(
-        f"\n{scores['examples']} test questions in words never seen. {recipe.data.labeled:.0%} of the training pairs "
-        "have labels; the game also plays with the queries and forms of the others.\n"
+        f"\n{scores['q2lf']['examples']} test questions; none was trained on, though their forms were met in other words"
+        f". {recipe.data.labeled:.0%} of the training pairs have labels; the game also plays with the queries and forms"
+        " of the others.\n"
     )
     console.print(table)
+
+
+def _with_interval(scores: Mapping[str, Any]) -> str:
+    low, high = scores["interval_95"]
+    return f"{scores['accuracy']:.1f} %  ({low:.0f}-{high:.0f})"
 
 
 def _ask(parser: Parser, console: Console) -> None:

@@ -52,7 +52,7 @@ function chooseRun(name) {
   $("examples").replaceChildren(
     ...run.questions.map((text) => make("button", { type: "button", class: "chip", onclick: () => go(text) }, text)),
   );
-  const types = [...run.types].sort((a, b) => b.count - a.count).map((type) => `${type.count} ${shortName(type.name)}`);
+  const types = [...run.types].sort((a, b) => b.count - a.count).map((type) => `${shortName(type.name)} (${type.count})`);
   $("types").textContent = types.length ? `Known by name: ${types.slice(0, TYPES).join(" · ")}` : "";
   show($("back-card"), run.verbalizes);
 }
@@ -130,7 +130,7 @@ function reading(parse, i) {
         "span",
         { class: "facts" },
         bar,
-        make("span", { class: "score", title: "probability per token" }, `${(100 * likely).toFixed(1)} %`),
+        make("span", { class: "score", title: "how sure the model is of this reading" }, `${(100 * likely).toFixed(1)} %`),
         badge(parse.verdict),
         parse.verdict.ok ? null : make("span", { class: "why" }, parse.verdict.reason),
       ),

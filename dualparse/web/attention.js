@@ -3,7 +3,9 @@
 import { $, make, rove } from "./dom.js";
 import { lines, tokens, tree } from "./forms.js";
 
-const HINT = "Point at a word or a token, or move with the arrow keys, to see what the model looked at.";
+const HINT = matchMedia("(hover: none)").matches
+  ? "Touch a word or a token to see what the model looked at."
+  : "Point at a word or a token, or move with the arrow keys, to see what the model looked at.";
 const SHOWN = 0.04; // smaller weights are not worth a colour
 const percent = (weight) => `${Math.round(100 * weight)} %`;
 const quoted = (text) => `“${text}”`;

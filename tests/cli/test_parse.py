@@ -66,7 +66,8 @@ def run(tmp_path_factory) -> Path:
 def test_guesses_about_the_text_are_shown(run, dualparse):
     result = dualparse("parse", run, "is the Marmott hut open [bold]")
     assert (result.code, result.err) == (0, "")
-    assert "is the Marmott hut open [bold]\nnote: read 'marmott hut' as 'marmot hut'\n" in result.out
+    noted = "read 'marmott hut' as 'marmot hut'; never seen in training: 'bold'"
+    assert f"is the Marmott hut open [bold]\nnote: {noted}\n" in result.out
     assert "note" not in dualparse("parse", run, "is the marmot hut open").out
 
 

@@ -32,7 +32,7 @@ def test_the_start_says_what_can_be_asked(page):
     page.goto("/")
     expect(page.get_by_role("heading", level=1)).to_have_text("Lakes and towns")
     expect(page.locator("#examples button")).to_have_text(list(toy_run.QUESTIONS))
-    expect(page.locator("#types")).to_have_text("Known by name: 3 town · 2 lake")
+    expect(page.locator("#types")).to_have_text("Known by name: town (3) · lake (2)")
     expect(page.locator("#result")).to_be_hidden()
 
 
