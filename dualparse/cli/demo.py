@@ -79,10 +79,11 @@ def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -
     for name, scores in found.items():
         shown = [_with_interval(scores[who]) for who in choosers]
         table.add_row(name, *shown, f"{scores['q2lf']['valid']:.1f} %")
+    count = scores["q2lf"]["examples"]
     console.print(
-        f"\n{scores['q2lf']['examples']} test questions; none was trained on, though their forms were met in other words"
-        f". {recipe.data.labeled:.0%} of the training pairs have labels; the game also plays with the queries and forms"
-        " of the others.\n"
+        f"\n{count} test questions; none was trained on, though their forms were met in other words. "
+        f"{recipe.data.labeled:.0%} of the training pairs have labels; the game also plays with the queries and forms of "
+        "the others.\n"
     )
     console.print(table)
 
