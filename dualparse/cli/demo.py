@@ -82,8 +82,8 @@ def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -
     count = scores["q2lf"]["examples"]
     console.print(
         f"\n{count} test questions; none was trained on, though their forms were met in other words. "
-        f"{recipe.data.labeled:.0%} of the training pairs have labels; the game also plays with the queries and forms of "
-        "the others.\n"
+        f"{recipe.data.labeled:.0%} of the training pairs have labels; the game also plays with the queries and forms "
+        "of the others.\n"
     )
     console.print(table)
 
