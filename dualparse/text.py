@@ -77,8 +77,8 @@ class Reader:
     >>> reader = Reader(["which", "huts", "have", "5", "beds"], [("marmot", "hut")])
     >>> reader.read("Which HUTS have five beds?").words
     ('which', 'huts', 'have', '5', 'beds')
-    >>> reader.read("has the marmott hut beds").notes
-    ("read 'marmott hut' as 'marmot hut'",)
+    >>> reader.read("which marmott hut beds creak").notes
+    ("read 'marmott hut' as 'marmot hut'", "never seen in training: 'creak'")
     """
 
     def __init__(
