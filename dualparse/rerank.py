@@ -12,27 +12,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from dualparse.models.agent import Agent
-from dualparse.models.groups import grouped_log_probs
-from dualparse.rewards import without_dropout
+from dualparse.rewards import reconstruction
 from dualparse.search import Hypothesis
 
-ROWS = 160  # forms whose way back is worked out at once
 
-
-@torch.no_grad()
 def rerank(
     lf2q: Agent, queries: Sequence[Sequence[str]], found: Sequence[Sequence[Hypothesis]], weight: float
 ) -> list[list[Hypothesis]]:
     """The hypotheses of every query in their new order, each with its new score."""
-    rng = random.Random(0)
-    rows = [lf2q.row(form.tokens, query, rng) for query, forms in zip(queries, found, strict=True) for form in forms]
-    if not rows:
-        return [[] for _ in queries]
-    with without_dropout(lf2q.model):
-        back = iter(grouped_log_probs(lf2q.model, lf2q.encode_rows(rows).batch, rows=ROWS).tolist())
+    pairs = [(form.tokens, query) for query, forms in zip(queries, found, strict=True) for form in forms]
+    back = iter(reconstruction(lf2q, [form for form, _ in pairs], [query for _, query in pairs], random.Random(0)))
     return [_scored(forms, [form.log_prob + weight * next(back) for form in forms]) for forms in found]
 
 

@@ -18,8 +18,10 @@ from dualparse.data.vocab import Vocab
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.verdict import Verdict
 from dualparse.models.agent import Agent
+from dualparse.models.groups import grouped_log_probs
 from dualparse.models.language_model import LanguageModel, length_normalized
 
+ROWS = 160  # whose way back is worked out at once
 TREE_ALONE = 0.5  # what a complete tree without meaning is worth when validity is graded
 
 
@@ -75,7 +77,7 @@ def reconstruction(
         return []
     batch = agent.encode_rows(rows).batch
     with without_dropout(agent.model):
-        log_probs = agent.model(batch)
+        log_probs = grouped_log_probs(agent.model, batch, rows=ROWS)
     return (length_normalized(log_probs, batch.targets) if per_token else log_probs).tolist()
 
 
