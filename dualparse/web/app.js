@@ -38,7 +38,8 @@ async function start() {
   }
   $("run").replaceChildren(...state.runs.map((run) => make("option", { value: run.name }, run.name)));
   show($("run-label"), state.runs.length > 1);
-  await follow();
+  const typed = $("question").value; // while the service was being asked
+  await follow(typed);
 }
 
 function chooseRun(name) {
@@ -65,18 +66,21 @@ const shortName = (id) => id.split(".").at(-1).replaceAll("_", " ");
 function go(question) {
   const hash = new URLSearchParams({ q: question });
   if (state.runs.length > 1) hash.set("run", state.run.name);
-  const address = `#${hash}`;
-  if (address !== location.hash) history.pushState(null, "", address);
+  const address = `${location.pathname}#${hash}`;
+  if (!location.href.endsWith(address)) history.pushState(null, "", address);
   return follow();
 }
 
-/** Show what the address says. */
-async function follow() {
+/** What the address says. A question sent before this script ran is in its query (?q=...), as of any form. */
+const asked = () => new URLSearchParams(location.hash.slice(1) || location.search);
+
+/** Show what the address says. `typed` is left in the field where the address has no question. */
+async function follow(typed = "") {
   if (!state.runs.length) return;
-  const hash = new URLSearchParams(location.hash.slice(1));
-  chooseRun(hash.get("run"));
-  const question = (hash.get("q") ?? "").trim();
-  $("question").value = question;
+  const said = asked();
+  chooseRun(said.get("run"));
+  const question = (said.get("q") ?? "").trim();
+  $("question").value = question || typed;
   document.title = question ? `${question} · dualparse` : "dualparse";
   quiet();
   if (question) await ask(question);
@@ -262,7 +266,7 @@ $("ask").addEventListener("submit", (event) => {
 });
 $("run").addEventListener("change", () => {
   const hash = new URLSearchParams({ run: $("run").value });
-  history.pushState(null, "", `#${hash}`);
+  history.pushState(null, "", `${location.pathname}#${hash}`);
   follow();
 });
 $("edit").addEventListener("click", async () => {
@@ -301,7 +305,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address holds the question
   $("question").focus();
 });
-window.addEventListener("popstate", follow);
+window.addEventListener("popstate", () => follow());
 window.addEventListener("unhandledrejection", (event) => tell(event.reason));
 
 prepare();

@@ -71,6 +71,35 @@ def test_the_address_holds_the_question(page):
     assert quote_plus(QUESTION) in link
 
 
+def test_what_is_typed_before_the_page_is_ready_stays(page):
+    held = []
+    page.route("**/domains", lambda route: held.append(route))
+    page.goto("/")
+    page.get_by_label("Your question").fill(QUESTION)
+    held[0].continue_()
+    expect(page.locator("#examples button").first).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#tree")).to_have_text(FORM)
+
+
+def test_a_question_sent_before_the_page_is_ready_is_answered(page):
+    held = []
+    page.route("**/domains", lambda route: held.append(route))
+    page.goto("/")
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    held[0].continue_()
+    expect(page.locator("#tree")).to_have_text(FORM)
+
+
+def test_a_question_sent_before_the_script_is_there_is_answered(page):
+    page.goto(f"/?q={quote_plus(QUESTION)}")  # what the browser itself makes of the form
+    expect(page.locator("#tree")).to_have_text(FORM)
+    page.get_by_role("button", name="list all lakes").click()
+    expect(page.locator("#tree")).to_have_text("(all lake)")
+    assert "?" not in page.url
+
+
 def test_pointing_at_a_token_shows_what_was_looked_at(page):
     ask(page)
     page.locator(".token", has_text="lake.blue").hover()
