@@ -1,6 +1,6 @@
 """The service under load, on loopback: 32 clients with batching against the same server parsing one by one.
 
-    python -m benchmarks.serve RUN [--clients 32] [--requests 1000] [--seconds 60] [--out results/bench-serve.json]
+    python -m benchmarks.serve RUN [--clients 32] [--requests 1000] [--seconds 60] [--compiled] [--out FILE]
 
 Two servers run side by side, one of them with batches of one. They are measured in turns, so that a load from elsewhere
 meets both. Each round ends after so many requests or seconds. Questions are those of the domain's test set.
@@ -131,10 +131,15 @@ def figures(rounds: list[Round]) -> dict[str, float]:
     }
 
 
-def compare(run: Path, *, clients: int, requests: int, seconds: float, rounds: int) -> dict[str, object]:
+def compare(
+    run: Path, *, clients: int, requests: int, seconds: float, rounds: int, options: tuple[str, ...] = ()
+) -> dict[str, object]:
     questions = list(islice(cycle(questions_of(run)), requests))
     found: dict[str, list[Round]] = {"one by one": [], "batched": [], "one client": []}
-    with serving(run, *MODES["one by one"]) as single, serving(run, *MODES["batched"]) as batched:
+    with (
+        serving(run, *MODES["one by one"], *options) as single,
+        serving(run, *MODES["batched"], *options) as batched,
+    ):
         for server in (single, batched):
             measure(server, questions[:WARM_UP], clients=clients, seconds=seconds)
         for _ in range(rounds):
@@ -158,17 +163,20 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=1000, help="of one round with batching; a quarter without")
     parser.add_argument("--seconds", type=float, default=60, help="most for one round")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--compiled", action="store_true", help="both servers search with compiled steps")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     cores = keep_to_cores(CORES)
     recipe = Run.open(options.run).recipe
-    about = {"domain": recipe.domain, "processor": processor(), "cores": cores, "clients": options.clients}
+    about = {"domain": recipe.domain, "processor": processor(), "cores": cores}
+    about |= {"clients": options.clients, "compiled": options.compiled}
     found = compare(
         options.run,
         clients=options.clients,
         requests=options.requests,
         seconds=options.seconds,
         rounds=options.rounds,
+        options=("--compiled",) if options.compiled else (),
     )
     for name in ("one client", "one by one", "batched"):
         row = found[name]

@@ -72,8 +72,9 @@ def _game(told: dict[str, Any]) -> Iterator[Line]:
 
 def _service(told: dict[str, Any]) -> Iterator[Line]:
     batched, single = told["batched"], told["one by one"]
+    how = ", compiled" if told.get("compiled") else ""
     yield (
-        f"service, {told['clients']} clients: {told['domain']}, {told['cores']} cores ({told['processor']})",
+        f"service, {told['clients']} clients{how}: {told['domain']}, {told['cores']} cores ({told['processor']})",
         f"{batched['per_second']:.0f} requests/s batched, p99 {batched['p99_ms']:.0f} ms",
         f"{single['per_second']:.0f} requests/s one by one",
         f"{told['ratio']:.2f}",
@@ -102,6 +103,7 @@ FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     "bench-game-1.json": _game,
     "bench-game-12.json": _game,
     "bench-serve.json": _service,
+    "bench-serve-compiled.json": _service,
     "gpu-sharing.json": _sharing,
     "synthesis.json": _synthesis,
 }

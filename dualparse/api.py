@@ -26,6 +26,7 @@ from dualparse.evaluate import denotation
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.sexpr import tokenize
 from dualparse.lf.verdict import Verdict
+from dualparse.models import compiled_search
 from dualparse.models.agent import Agent, look_all
 from dualparse.models.heap import keep_freed_memory
 from dualparse.rerank import rerank
@@ -145,13 +146,17 @@ class Parser:
 
     def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
         """The same for many questions at once, which is much quicker than one by one."""
-        readings = [self.read(question) for question in questions]
+        return self.parse_readings([self.read(question) for question in questions], k=k)
+
+    def parse_readings(self, readings: Sequence[Reading], *, k: int = 5) -> list[list[Parse]]:
+        """The same for questions that were read before."""
         kept = [judged[:k] for judged in self._forms(readings, k, copies=True)]
         shares = self._shares(readings, [[hypothesis for hypothesis, _ in judged] for judged in kept])
-        return [
-            [self._parse(h, verdict, reading, copied) for (h, verdict), copied in zip(judged, row, strict=True)]
-            for reading, judged, row in zip(readings, kept, shares, strict=True)
-        ]
+        parses = []
+        for reading, judged, row in zip(readings, kept, shares, strict=True):
+            meant = self._meant(reading.words)
+            parses.append([self._parse(*pair, reading, meant, share) for pair, share in zip(judged, row, strict=True)])
+        return parses
 
     def _shares(
         self, readings: Sequence[Reading], found: Sequence[Sequence[Hypothesis]]
@@ -180,22 +185,21 @@ class Parser:
         judged = [(hypothesis, self.domain.check(hypothesis.text)) for hypothesis in hypotheses]
         return sorted(judged, key=lambda pair: not pair[1].ok)
 
-    def _parse(self, hypothesis: Hypothesis, verdict: Verdict, reading: Reading, shares: Sequence[float]) -> Parse:
+    def _parse(
+        self,
+        hypothesis: Hypothesis,
+        verdict: Verdict,
+        reading: Reading,
+        meant: Sequence[str],
+        shares: Sequence[float],
+    ) -> Parse:
         form = " ".join(_renamed(hypothesis.tokens, reading.names))
         answer = denotation(self.domain, hypothesis.text) if verdict.ok else None
-        copies = self._copies(reading.words, hypothesis.tokens, shares)
-        return Parse(form, hypothesis.score, verdict, answer, copies, reading.notes)
+        return Parse(form, hypothesis.score, verdict, answer, _copies(meant, hypothesis.tokens, shares), reading.notes)
 
-    def _copies(self, words: Sequence[str], tokens: Sequence[str], shares: Sequence[float]) -> tuple[Copy, ...]:
-        """Tokens whose probability came by copying for the most part, with every word that stands for them."""
-        places = [place for place, share in enumerate(shares) if share > 0.5]
-        if not places:
-            return ()
-        row = self.q2lf.row(words, tokens, random.Random(0))
-        return tuple(
-            Copy(place, tuple(i for i, number in enumerate(row.copy) if number == row.target[place]))
-            for place in places
-        )
+    def _meant(self, words: Sequence[str]) -> Sequence[str]:
+        """What each word of a question can be copied as."""
+        return self.domain.lexicon.map_words(words)
 
     def verbalize(self, form: str, *, k: int = 1) -> list[Wording]:
         """The k likeliest questions for a form; `InputError` for what is no form."""
@@ -220,7 +224,7 @@ class Parser:
             _renamed(tokens, reading.names),
             tuple(tuple(weights) for weights in seen.attention.tolist()),
             tuple(seen.gate.tolist()),
-            self._copies(reading.words, tokens, seen.copied.tolist()),
+            _copies(self._meant(reading.words), tokens, seen.copied.tolist()),
             reading.notes,
             reading.said,
         )
@@ -248,10 +252,25 @@ class Parser:
         return find(self.agent(direction), sources, options, rng=random.Random(0), copies=copies)
 
 
-def load(folder: str | Path, *, device: str | torch.device = "cpu") -> Parser:
-    """Open a run folder; `device` is "cpu", "cuda" or "auto", or a device of torch."""
+def _copies(meant: Sequence[str], tokens: Sequence[str], shares: Sequence[float]) -> tuple[Copy, ...]:
+    """Tokens whose probability came by copying for the most part, with every word that stands for them."""
+    return tuple(
+        Copy(place, tuple(i for i, text in enumerate(meant) if text == token))
+        for place, (token, share) in enumerate(zip(tokens, shares, strict=True))
+        if share > 0.5
+    )
+
+
+def load(folder: str | Path, *, device: str | torch.device = "cpu", compiled: bool = False) -> Parser:
+    """Open a run folder; `device` is "cpu", "cuda" or "auto", or a device of torch.
+
+    `compiled` loads compiled search (the extra `fast`) now: on a CPU every question then takes a third to a half of the
+    time. This takes a second, ten when it is the first time; without it, the first call with many questions does it.
+    """
     run = Run.open(Path(folder))
     chosen = choose_device(device) if isinstance(device, str) else device
+    if compiled and not compiled_search.load():
+        raise InputError("compiled search needs Numba (pip install 'dualparse[fast]')")
     if chosen.type == "cpu":
         keep_freed_memory()
     return Parser(run, open_domain(run.recipe.domain), chosen)

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from dualparse.data.batch import Row
 from dualparse.data.vocab import BOS, EOS, PAD
-from dualparse.models import fused_search
+from dualparse.models import compiled_search, fused_search
 from dualparse.models.agent import Agent
 from dualparse.models.cores import each_on_a_core
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq, State
@@ -28,6 +28,7 @@ from dualparse.models.seq2seq import Memory, Plan, Seq2Seq, State
 LOOK_EVERY = 8  # steps between two looks at whether all is done, where looking means waiting for the device
 LOOK_EVERY_ON_CPU = 2
 LEAVE_FROM = 0.25  # share of sources that are done from which on they leave the batch
+MANY = 100  # sources for which it pays off to load what is compiled
 MOST_ON_GPU, MOST_ON_CPU, LEAST_ON_CPU = 512, 128, 8  # sources that `find` searches together
 NOTHING = float("-inf")
 LEAST = torch.finfo(torch.float32).min  # from which -inf can be subtracted
@@ -68,30 +69,17 @@ class Found:
 def search(
     model: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | None = None, copies: bool = False
 ) -> Found:
-    """Greedy or beam search, as the options say; on a GPU, unless constrained, by one kernel. `copies` asks for what
-    was copied; greedy search and the kernel do not know."""
+    """Greedy or beam search, as the options say; unless constrained, on a GPU by one kernel, and on a CPU by compiled
+    steps where these are loaded. `copies` asks for what was copied; greedy search and the kernel do not know."""
+    if mask is None and compiled_search.usable(memory.states):
+        return compiled(model, memory, **vars(options), copies=copies)
     if options.beams == 1:
         return greedy(model, memory, max_length=options.max_length, mask=mask)
     if mask is None and fused_search.available(memory.mask.device, options.beams):
-        packed = fused_search.launch(
-            model,
-            memory,
-            beams=options.beams,
-            max_length=options.max_length,
-            length_power=options.length_power,
-            tuning=fused_search.PRECISE,
-        )
+        packed = fused_search.launch(model, memory, **vars(options), tuning=fused_search.PRECISE)
         parts = fused_search.unpack(packed.cpu().numpy(), options.beams)
         return trace(*parts, length_power=options.length_power)
-    return beam(
-        model,
-        memory,
-        beams=options.beams,
-        max_length=options.max_length,
-        length_power=options.length_power,
-        mask=mask,
-        copies=copies,
-    )
+    return beam(model, memory, **vars(options), mask=mask, copies=copies)
 
 
 @torch.no_grad()
@@ -212,6 +200,22 @@ def beam(
             parts.append((sources[done], _collect(beam.rows(over), steps, length_power)))
             sources, memory, plan, beam = sources[~done], memory.rows(on), plan.rows(on), beam.rows(on)
     return _joined([*parts, (sources, _collect(beam, steps, length_power))])
+
+
+def compiled(
+    model: Seq2Seq,
+    memory: Memory,
+    *,
+    beams: int = 5,
+    max_length: int = 100,
+    length_power: float = 1.0,
+    copies: bool = False,
+) -> Found:
+    """What `beam` finds, by `compiled_search`."""
+    *parts, copied = compiled_search.compiled_beam(
+        model, memory, beams=beams, max_length=max_length, length_power=length_power
+    )
+    return trace(*parts, length_power=length_power, copied=copied if copies else None)
 
 
 def _joined(parts: Sequence[tuple[np.ndarray, Found]]) -> Found:
@@ -362,6 +366,8 @@ def find(
 ) -> list[list[Hypothesis]]:
     """The n-best outputs of an agent for many sources, in their order; see `search` for `copies`."""
     rows = [agent.row(source, None, rng) for source in sources]
+    if len(rows) >= MANY and agent.device.type == "cpu":
+        compiled_search.load()
     size = rows_at_once or _rows_at_once(agent.device, len(rows))
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].source), reverse=True)  # similar lengths: little padding
     results: list[list[Hypothesis]] = [[] for _ in rows]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, asdict
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -18,6 +19,7 @@ from dualparse.api import MAX_TOKENS, Copy, Parser, form_tokens, load
 from dualparse.config import make_recipe
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
+from dualparse.models import compiled_search
 from dualparse.text import MAX_WORDS
 from dualparse.train.run import train
 
@@ -71,6 +73,25 @@ def test_many_questions_at_once_are_answered_as_one_by_one(parser):
         assert [reading.copies for reading in readings] == [reading.copies for reading in alone]
         assert [reading.score for reading in readings] == pytest.approx([reading.score for reading in alone], rel=1e-3)
     assert parser.parse_all([]) == []
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra `fast`")
+def test_compiled_search_answers_as_the_other_does(parser, monkeypatch):
+    monkeypatch.delitem(sys.modules, compiled_search.STEPS, raising=False)
+    monkeypatch.setattr(dualparse.api, "open_domain", lambda name: parser.domain)
+    expected = parser.parse("how deep is blue lake")
+    load(parser.run.folder, compiled=True)
+    found = parser.parse("how deep is blue lake")
+    assert compiled_search.usable(torch.zeros(1))
+    assert [reading.form for reading in found] == [reading.form for reading in expected]
+    assert [reading.copies for reading in found] == [reading.copies for reading in expected]
+    assert [reading.score for reading in found] == pytest.approx([reading.score for reading in expected], rel=1e-3)
+
+
+def test_compiled_search_that_is_not_there_is_told(parser, monkeypatch):
+    monkeypatch.setattr(compiled_search, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"dualparse\[fast\]"):
+        load(parser.run.folder, compiled=True)
 
 
 def test_both_agents_choose_where_the_recipe_says_so(parser):

@@ -28,6 +28,7 @@ def serve(
         [], help="Host name to answer to besides this machine's own; for a proxy in front. Repeatable."
     ),
     device: str = typer.Option("cpu", help="auto, cpu or cuda."),
+    compiled: bool = typer.Option(False, "--compiled", help="Search with compiled steps: quicker answers on a CPU."),
 ) -> None:
     """Serve runs over HTTP: the page at /, the API at /docs.
 
@@ -51,7 +52,7 @@ def serve(
     console = Console(highlight=False, markup=False, soft_wrap=True)
     with listen(host, port) as listener:  # before the models: a taken port should not cost their loading
         chosen = choose_device(device)
-        parsers = {name: load(folder, device=chosen) for name, folder in folders.items()}
+        parsers = {name: load(folder, device=chosen, compiled=compiled) for name, folder in folders.items()}
         for parser in parsers.values():
             make_ready(parser)
         address = url(listener)

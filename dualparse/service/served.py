@@ -18,6 +18,7 @@ from dualparse.evaluate import denotation
 from dualparse.lf.verdict import Verdict
 from dualparse.service.batching import Batcher, Job, Result
 from dualparse.service.limits import Limits
+from dualparse.text import Reading
 
 EXAMPLES = 3  # entities shown of a type
 
@@ -79,10 +80,13 @@ async def open_run(name: str, parser: Parser, limits: Limits) -> AsyncIterator[S
         return max(asked.k, beams)
 
     def parse(batch: Sequence[Asked]) -> list[list[Parse] | InputError]:
-        problems = [_problem(parser, asked.question) for asked in batch]
-        good = [asked.question for asked, problem in zip(batch, problems, strict=True) if problem is None]
-        found = iter(parser.parse_all(good, k=max(asked.k for asked in batch)))
-        return [problem or next(found)[: asked.k] for asked, problem in zip(batch, problems, strict=True)]
+        readings = [_read(parser, asked.question) for asked in batch]
+        good = [reading for reading in readings if isinstance(reading, Reading)]
+        found = iter(parser.parse_readings(good, k=max(asked.k for asked in batch)))
+        return [
+            next(found)[: asked.k] if isinstance(reading, Reading) else reading
+            for asked, reading in zip(batch, readings, strict=True)
+        ]
 
     def execute(form: str) -> Executed:
         return Executed(parser.domain.check(form), denotation(parser.domain, form))
@@ -103,13 +107,12 @@ async def open_run(name: str, parser: Parser, limits: Limits) -> AsyncIterator[S
         )
 
 
-def _problem(parser: Parser, question: str) -> InputError | None:
-    """Why a question cannot be read; it must not stop those it waits with."""
+def _read(parser: Parser, question: str) -> Reading | InputError:
+    """A question's words, or why it has none; it must not stop those it waits with."""
     try:
-        parser.read(question)
+        return parser.read(question)
     except InputError as error:
         return error
-    return None
 
 
 def verbalizes(parser: Parser) -> bool:

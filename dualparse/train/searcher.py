@@ -2,7 +2,8 @@
 
 On a GPU everything from the sources to the hypotheses is one captured graph, kept per source length, which ends in the
 one kernel of `fused_search`. Where that cannot be used the steps of the search are a second graph. Several searches run
-beside each other on streams of their own: either is far too small to fill the card. On a CPU this is `search.beam`.
+beside each other on streams of their own: either is far too small to fill the card. On a CPU this is `search.search`,
+compiled where Numba is there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from dualparse.data.batch import Row, collate
 from dualparse.data.vocab import BOS, PAD
-from dualparse.models import fused_search
+from dualparse.models import compiled_search, fused_search
 from dualparse.models.agent import Agent
 from dualparse.models.cores import each_on_a_core
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq
@@ -113,6 +114,8 @@ class Searcher:
         self._graphs: dict[tuple[int, int], tuple[Tensor, _Fused | _Steps]] = {}
         if self.capture:
             self.stream = torch.cuda.Stream()
+        else:
+            compiled_search.load()
 
     def find(self, rows: list[Row]) -> Found:
         """One search by itself, without graphs."""

@@ -14,9 +14,9 @@ SECONDS = float(os.environ.get("SLOW_SECONDS", "0"))
 
 
 class SlowParser(dualparse.api.Parser):
-    def parse_all(self, questions, *, k=5):
+    def parse_readings(self, readings, *, k=5):
         time.sleep(SECONDS)
-        return super().parse_all(questions, k=k)
+        return super().parse_readings(readings, k=k)
 
 
 if __name__ == "__main__":

@@ -33,12 +33,12 @@ class Changed(Parser):
         self.gate.set()
         self.error: Exception | None = None
 
-    def parse_all(self, questions, *, k=5):
-        self.batches.append(len(questions))
+    def parse_readings(self, readings, *, k=5):
+        self.batches.append(len(readings))
         assert self.gate.wait(30)
         if self.error:
             raise self.error
-        return super().parse_all(questions, k=k)
+        return super().parse_readings(readings, k=k)
 
 
 @pytest.fixture

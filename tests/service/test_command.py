@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx
@@ -44,6 +45,13 @@ def process(run: Path, *options: str, slow: float = 0.0, **more: str) -> Iterato
             yield started, line.split(" at ")[1].split()[0]
         finally:
             started.kill()
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra `fast`")
+def test_compiled_search_serves(run_folder):
+    with process(run_folder, "--compiled") as (_, url):
+        answer = httpx.post(f"{url}/parse", json={"question": "list all lakes"}, timeout=30).json()
+    assert answer["parses"][0]["form"] == "( all lake )"
 
 
 def test_sigterm_finishes_what_was_accepted(run_folder):
