@@ -26,7 +26,7 @@ from dualparse.evaluate import denotation
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.sexpr import tokenize
 from dualparse.lf.verdict import Verdict
-from dualparse.models import compiled_search
+from dualparse.models import compiled as kernels
 from dualparse.models.agent import Agent, look_all
 from dualparse.models.heap import keep_freed_memory
 from dualparse.rerank import rerank
@@ -269,7 +269,7 @@ def load(folder: str | Path, *, device: str | torch.device = "cpu", compiled: bo
     """
     run = Run.open(Path(folder))
     chosen = choose_device(device) if isinstance(device, str) else device
-    if compiled and not compiled_search.load():
+    if compiled and not kernels.load():
         raise InputError("compiled search needs Numba (pip install 'dualparse[fast]')")
     if chosen.type == "cpu":
         keep_freed_memory()

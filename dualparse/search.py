@@ -20,8 +20,10 @@ from torch import Tensor
 
 from dualparse.data.batch import Row
 from dualparse.data.vocab import BOS, EOS, PAD
-from dualparse.models import compiled_search, fused_search
+from dualparse.models import compiled as kernels
+from dualparse.models import fused_search
 from dualparse.models.agent import Agent
+from dualparse.models.compiled_search import compiled_beam
 from dualparse.models.cores import each_on_a_core
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq, State
 
@@ -71,7 +73,7 @@ def search(
 ) -> Found:
     """Greedy or beam search, as the options say; unless constrained, on a GPU by one kernel, and on a CPU by compiled
     steps where these are loaded. `copies` asks for what was copied; greedy search and the kernel do not know."""
-    if mask is None and compiled_search.usable(memory.states):
+    if mask is None and kernels.usable(memory.states):
         return compiled(model, memory, **vars(options), copies=copies)
     if options.beams == 1:
         return greedy(model, memory, max_length=options.max_length, mask=mask)
@@ -212,9 +214,7 @@ def compiled(
     copies: bool = False,
 ) -> Found:
     """What `beam` finds, by `compiled_search`."""
-    *parts, copied = compiled_search.compiled_beam(
-        model, memory, beams=beams, max_length=max_length, length_power=length_power
-    )
+    *parts, copied = compiled_beam(model, memory, beams=beams, max_length=max_length, length_power=length_power)
     return trace(*parts, length_power=length_power, copied=copied if copies else None)
 
 
@@ -367,7 +367,7 @@ def find(
     """The n-best outputs of an agent for many sources, in their order; see `search` for `copies`."""
     rows = [agent.row(source, None, rng) for source in sources]
     if len(rows) >= MANY and agent.device.type == "cpu":
-        compiled_search.load()
+        kernels.load()
     size = rows_at_once or _rows_at_once(agent.device, len(rows))
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].source), reverse=True)  # similar lengths: little padding
     results: list[list[Hypothesis]] = [[] for _ in rows]

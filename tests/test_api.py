@@ -19,7 +19,7 @@ from dualparse.api import MAX_TOKENS, Copy, Parser, form_tokens, load
 from dualparse.config import make_recipe
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
-from dualparse.models import compiled_search
+from dualparse.models import compiled as kernels
 from dualparse.text import MAX_WORDS
 from dualparse.train.run import train
 
@@ -77,19 +77,20 @@ def test_many_questions_at_once_are_answered_as_one_by_one(parser):
 
 @pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra `fast`")
 def test_compiled_search_answers_as_the_other_does(parser, monkeypatch):
-    monkeypatch.delitem(sys.modules, compiled_search.STEPS, raising=False)
+    monkeypatch.setattr(kernels, "_loaded", False)
     monkeypatch.setattr(dualparse.api, "open_domain", lambda name: parser.domain)
     expected = parser.parse("how deep is blue lake")
     load(parser.run.folder, compiled=True)
     found = parser.parse("how deep is blue lake")
-    assert compiled_search.usable(torch.zeros(1))
+    assert kernels.usable(torch.zeros(1))
     assert [reading.form for reading in found] == [reading.form for reading in expected]
     assert [reading.copies for reading in found] == [reading.copies for reading in expected]
     assert [reading.score for reading in found] == pytest.approx([reading.score for reading in expected], rel=1e-3)
 
 
 def test_compiled_search_that_is_not_there_is_told(parser, monkeypatch):
-    monkeypatch.setattr(compiled_search, "find_spec", lambda name: None)
+    monkeypatch.setattr(kernels, "_loaded", False)
+    monkeypatch.setattr(kernels, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"dualparse\[fast\]"):
         load(parser.run.folder, compiled=True)
 

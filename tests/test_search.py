@@ -20,7 +20,7 @@ from toy import random_sources, tiny_model
 import dualparse.search
 from dualparse.data.batch import pad
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
-from dualparse.models import compiled_search
+from dualparse.models import compiled as kernels
 from dualparse.models.seq2seq import Memory, Seq2Seq
 from dualparse.search import MANY, Found, Options, beam, find, greedy, search
 from dualparse.train.loop import Schedule, fit
@@ -380,7 +380,7 @@ def test_a_search_that_is_sure_of_its_way_keeps_the_digits_of_the_unlikely():
 def told(monkeypatch) -> list[str]:
     """Which way searches go, and when the compiled steps are loaded; they are not loaded before."""
     told: list[str] = []
-    monkeypatch.delitem(sys.modules, compiled_search.STEPS, raising=False)
+    monkeypatch.setattr(kernels, "_loaded", False)
     for name in ("beam", "compiled"):
         real = getattr(dualparse.search, name)
         monkeypatch.setattr(
@@ -408,16 +408,16 @@ def test_many_sources_are_searched_compiled_and_few_are_not(told):
     assert set(told) == {"beam"}, "it knows single precision only"
 
 
-@pytest.mark.parametrize("missing", ["numba", compiled_search.STEPS])
+@pytest.mark.parametrize("missing", ["numba", *kernels.KERNELS])
 def test_without_numba_many_are_searched_all_the_same(told, monkeypatch, missing):
     """It is not installed, or does not work with the NumPy at hand."""
     if missing == "numba":
-        monkeypatch.setattr(compiled_search, "find_spec", lambda name: None)
+        monkeypatch.setattr(kernels, "find_spec", lambda name: None)
     else:
         monkeypatch.setitem(sys.modules, missing, None)  # importing it now fails
     agent = toy.agent()
     sources = [pair.query for pair in toy.examples()][:4] * (MANY // 4)
-    assert not compiled_search.load()
+    assert not kernels.load()
     assert len(find(agent, sources, Options(beams=2, max_length=4), rng=random.Random(0))) == len(sources)
     assert set(told) == {"beam"}
 

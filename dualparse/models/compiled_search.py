@@ -3,16 +3,9 @@
 A model and the encoder's memory in, the arrays out that `search.trace` reads. What is found is what `search.beam`
 finds, up to rounding. Only hypotheses that are alive have a row in the products: one of each source at the first step,
 and none of a source that is done.
-
-Loading Numba takes a second, and compiling, once after an installation, ten: for a few questions this does not pay
-off, so `load` is up to those who have many. From then on `usable` says yes to every search on a CPU.
 """
 
 from __future__ import annotations
-
-import sys
-from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 import torch
@@ -21,24 +14,7 @@ from torch import Tensor
 from dualparse.data.vocab import BOS
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq
 
-STEPS = "dualparse.models.compiled_steps"
 NO_GATE = np.zeros((0, 0, 0), np.float32), np.zeros((0, 0), np.float32)
-
-
-def load() -> bool:
-    """Load what is compiled; whether it is there now. Without a Numba that works here, searches take longer."""
-    if find_spec("numba") is None:
-        return False
-    try:
-        import_module(STEPS)
-    except ImportError:  # so says a Numba that does not fit the NumPy at hand
-        return False
-    return True
-
-
-def usable(states: Tensor) -> bool:
-    """Whether a search over such encoder states can run compiled now."""
-    return sys.modules.get(STEPS) is not None and states.device.type == "cpu" and states.dtype == torch.float32
 
 
 @torch.no_grad()

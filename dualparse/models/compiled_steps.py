@@ -10,17 +10,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from dualparse.data.vocab import EOS, UNK
 from dualparse.models.additive import LARGEST
+from dualparse.models.compiled_math import compiled, exp, sigmoid, single, tanh
 
-REORDERED = {"reassoc", "contract", "nsz", "arcp", "afn"}  # sums in any order; infinities stay what they are
 BLOCK = 32  # probabilities looked at together for one that is large enough
-
-compiled = njit(cache=True, nogil=True, fastmath=REORDERED, error_model="numpy")
-inlined = njit(inline="always", fastmath=REORDERED, error_model="numpy")
-single = np.float32
 NOTHING = single(-np.inf)
 
 
@@ -97,33 +92,6 @@ class Outcome(NamedTuple):
         )
 
 
-@inlined
-def _exp(x):
-    """e^x to single precision: 2^k times a polynomial of what is left (Cephes); 0 where it is next to nothing."""
-    y = min(max(x, single(-87.0)), single(88.0))
-    k = np.floor(y * single(1.44269504) + single(0.5))
-    rest = y - k * single(0.693147181)
-    p = single(1.9875691500e-4)
-    p = p * rest + single(1.3981999507e-3)
-    p = p * rest + single(8.3334519073e-3)
-    p = p * rest + single(4.1665795894e-2)
-    p = p * rest + single(1.6666665459e-1)
-    p = p * rest + single(5.0000001201e-1)
-    p = p * rest * rest + rest + single(1.0)
-    power = p * np.int32((np.int32(k) + np.int32(127)) << np.int32(23)).view(np.float32)
-    return power if x > single(-87.0) else single(0.0)
-
-
-@inlined
-def _sigmoid(x):
-    return single(1.0) / (single(1.0) + _exp(-x))
-
-
-@inlined
-def _tanh(x):
-    return single(1.0) - single(2.0) / (single(1.0) + _exp(single(2.0) * x))
-
-
 @compiled
 def remember(rows, gates, input_gates):
     """The LSTM: `gates` [R, 4n] are those of the states before; states and cells of the rows become the next."""
@@ -135,15 +103,15 @@ def remember(rows, gates, input_gates):
             line[j] += read[j]
         opened, proposed = line[: 3 * n], line[3 * n :]
         for j in range(len(opened)):
-            opened[j] = _sigmoid(opened[j])
+            opened[j] = sigmoid(opened[j])
         for j in range(len(proposed)):
-            proposed[j] = _tanh(proposed[j])
+            proposed[j] = tanh(proposed[j])
         entered, kept, shown = line[:n], line[n : 2 * n], line[2 * n : 3 * n]
         cell, hidden = rows.cell[r], rows.hidden[r]
         for j in range(n):
             cell[j] = kept[j] * cell[j] + entered[j] * proposed[j]
         for j in range(n):
-            proposed[j] = _tanh(cell[j])
+            proposed[j] = tanh(cell[j])
         for j in range(n):
             hidden[j] = shown[j] * proposed[j]
 
@@ -198,7 +166,7 @@ def _read(line, token, likely, b, n, width, source, attention):
     size, length = len(source.gate_read), source.length[b]
     query, logits = line[:n], line[n : n + width]
     for j in range(n):
-        query[j] = _exp(single(2.0) * min(max(query[j], single(-LARGEST)), single(LARGEST)))
+        query[j] = exp(single(2.0) * min(max(query[j], single(-LARGEST)), single(LARGEST)))
     for s in range(length):
         powers, score = source.powers[b, s], single(0.0)
         for j in range(n):
@@ -215,8 +183,8 @@ def _read(line, token, likely, b, n, width, source, attention):
         balance = line[n + width] + source.gate_read[token if token < size else UNK, 0]
         for s in range(length):
             balance += attention[s] * source.gate_shown[b, s, 0]
-        scale *= _sigmoid(balance)
-        copies = likely * _sigmoid(-balance)
+        scale *= sigmoid(balance)
+        copies = likely * sigmoid(-balance)
         for s in range(length):
             attention[s] *= copies
     for v in range(width):
@@ -234,7 +202,7 @@ def _powers(scores):
     for i in range(len(scores)):
         largest = max(largest, scores[i])
     for i in range(len(scores)):
-        scores[i] = _exp(scores[i] - largest)
+        scores[i] = exp(scores[i] - largest)
     for i in range(len(scores)):
         total += scores[i]
     return total

@@ -17,6 +17,7 @@ from dualparse.config import ModelSettings, Recipe, Stage
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, unfinished
+from dualparse.models import compiled
 from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import Run
 from dualparse.train.loop import Record, Tick, fit
@@ -61,6 +62,7 @@ def train(
     """
     if device.type == "cpu":
         keep_freed_memory()
+        compiled.load()  # at the start, so that a run that is resumed rounds as before
     run = _open_folder(recipe, folder, resume=resume)
     material = load_material(recipe)  # before anything is written: what is wrong here leaves no folder behind
     run.save_recipe(recipe)

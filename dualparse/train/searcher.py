@@ -15,7 +15,7 @@ from torch import Tensor
 
 from dualparse.data.batch import Row, collate
 from dualparse.data.vocab import BOS, PAD
-from dualparse.models import compiled_search, fused_search
+from dualparse.models import compiled, fused_search
 from dualparse.models.agent import Agent
 from dualparse.models.cores import each_on_a_core
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq
@@ -115,7 +115,7 @@ class Searcher:
         if self.capture:
             self.stream = torch.cuda.Stream()
         else:
-            compiled_search.load()
+            compiled.load()
 
     def find(self, rows: list[Row]) -> Found:
         """One search by itself, without graphs."""
