@@ -24,7 +24,7 @@ from dualparse.models import compiled as kernels
 from dualparse.models import fused_search
 from dualparse.models.agent import Agent
 from dualparse.models.compiled_search import compiled_beam
-from dualparse.models.cores import each_on_a_core
+from dualparse.models.cores import cores, each_on_a_core
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq, State
 
 LOOK_EVERY = 8  # steps between two looks at whether all is done, where looking means waiting for the device
@@ -397,9 +397,8 @@ def _rows_at_once(device: torch.device, count: int) -> int:
     """How many sources to search together; on a CPU every core gets as many parts as the others."""
     if device.type == "cuda":
         return MOST_ON_GPU
-    cores = torch.get_num_threads()
-    rounds = -(-count // (MOST_ON_CPU * cores))
-    return max(-(-count // max(rounds * cores, 1)), LEAST_ON_CPU)
+    rounds = -(-count // (MOST_ON_CPU * cores()))
+    return max(-(-count // max(rounds * cores(), 1)), LEAST_ON_CPU)
 
 
 def _hypotheses(agent: Agent, found: Found, score: np.ndarray, place: int, row: Row) -> list[Hypothesis]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-import sys
+import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import torch
 
+import dualparse
 from dualparse.data.examples import Example
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
@@ -151,8 +153,15 @@ def write_files(folder: Path, *, every: int = 5) -> dict[str, Path]:
     return {name: folder / f"{name}.tsv" for name in files}
 
 
+PACKAGE = Path(dualparse.__file__).parent
+OPENERS = [
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if re.search(r"^(from .* import .*|def )\bopen_domain\b", path.read_text(encoding="utf-8"), re.M)
+]
+
+
 def install(patch: pytest.MonkeyPatch, files: dict[str, Path]) -> None:
     """Make the toy domain what every module opens, whatever the name."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("dualparse.") and hasattr(module, "open_domain"):
-            patch.setattr(module, "open_domain", lambda name: domain(files=files))
+    for name in OPENERS:  # all of them, now: a module loaded later would keep the toy for good
+        patch.setattr(import_module(name), "open_domain", lambda name: domain(files=files))

@@ -41,6 +41,7 @@ def demo(
     """
     from dualparse.api import load
     from dualparse.config import read_recipe
+    from dualparse.models.cores import use_all_cores
     from dualparse.plots import save_plot
     from dualparse.runs import Run
     from dualparse.train.run import choose_device, train
@@ -49,6 +50,7 @@ def demo(
     with as_file(files("dualparse") / "demo.toml") as path:
         recipe = read_recipe(path)
     chosen = choose_device(device)
+    use_all_cores()
     follow(train(recipe, out, resume=True, device=chosen), console)
     run = Run.open(out)
     _compare(run, recipe, chosen, console)

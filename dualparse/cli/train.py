@@ -37,9 +37,11 @@ def train(
         raise InputError("which recipe? For example: dualparse train recipes/trails.toml")
     settings = read_recipe(recipe, overrides=set_)
     folder = out or Path("runs") / recipe.stem
+    from dualparse.models.cores import use_all_cores
     from dualparse.train.run import choose_device
     from dualparse.train.run import train as run
 
+    use_all_cores()
     follow(run(settings, folder, resume=resume, device=choose_device(device)), console)
     console.print(f"done: {folder}   (next: dualparse evaluate {folder})", highlight=False, markup=False)
 

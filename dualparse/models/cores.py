@@ -1,11 +1,12 @@
 """Independent pieces of work side by side: each on a core, or each on a stream of a GPU.
 
 The networks are small: splitting every operation over the cores gains less than giving each core work of its own, and
-no operation fills a GPU.
+no operation fills a GPU. A piece keeps to its core, so another program that wants one costs no more than its share.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -16,13 +17,28 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+_cores: int | None = None
+
+
+def use_all_cores() -> None:
+    """Let pieces run side by side on all cores this process may use. Else they are as many as torch has threads."""
+    global _cores
+    allowed = getattr(os, "sched_getaffinity", None)
+    _cores = len(allowed(0)) if allowed else os.cpu_count()
+
+
+def cores() -> int:
+    """How many pieces run side by side."""
+    return _cores or torch.get_num_threads()
+
+
 def each_on_a_core(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """`work(item)` for all, in their order, as many at a time as torch may use threads; they start in their order."""
+    """`work(item)` for all, in their order, as many at a time as there are cores; they start in their order."""
     threads = torch.get_num_threads()
-    if min(threads, len(items)) < 2:
+    if min(cores(), len(items)) < 2:
         return [work(item) for item in items]
     try:
-        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        with ThreadPoolExecutor(cores(), initializer=torch.set_num_threads, initargs=(1,)) as pool:
             return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)  # a thread's own number becomes that of all threads to come

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from dualparse.models.cores import each_on_a_core
+from dualparse.models import cores as module
+from dualparse.models.cores import cores, each_on_a_core, use_all_cores
 
 
 @pytest.fixture
@@ -32,6 +33,22 @@ def test_pieces_run_at_the_same_time_on_one_thread_each(threads):
         return torch.get_num_threads()
 
     assert each_on_a_core(work, list(range(threads))) == [1] * threads
+
+
+def test_all_cores_can_be_used_though_torch_has_one_thread(monkeypatch):
+    monkeypatch.setattr(module, "_cores", None)
+    monkeypatch.setattr(module.os, "sched_getaffinity", lambda process: {0, 1, 2, 3}, raising=False)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        assert cores() == 1
+        use_all_cores()
+        assert cores() == 4
+        together = threading.Barrier(4, timeout=30)
+        each_on_a_core(lambda item: together.wait(), range(4))
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_torch_has_its_threads_back_afterwards(threads):
