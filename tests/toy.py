@@ -163,5 +163,5 @@ OPENERS = [
 
 def install(patch: pytest.MonkeyPatch, files: dict[str, Path]) -> None:
     """Make the toy domain what every module opens, whatever the name."""
-    for name in OPENERS:  # all of them, now: a module loaded later would keep the toy for good
-        patch.setattr(import_module(name), "open_domain", lambda name: domain(files=files))
+    for module in [import_module(name) for name in OPENERS]:  # one loaded later would keep the toy for good
+        patch.setattr(module, "open_domain", lambda name: domain(files=files))
