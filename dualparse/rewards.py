@@ -21,7 +21,7 @@ from dualparse.models.agent import Agent
 from dualparse.models.groups import grouped_log_probs
 from dualparse.models.language_model import LanguageModel, length_normalized
 
-ROWS = 160  # whose way back is worked out at once
+ROWS = 64  # whose way back is worked out at once
 TREE_ALONE = 0.5  # what a complete tree without meaning is worth when validity is graded
 
 
