@@ -12,6 +12,7 @@ import toy_run
 from dualparse.service.app import make_app
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 20_000  # milliseconds, for a busy machine
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -28,8 +29,9 @@ def browser() -> Iterator:
     path = os.environ.get("DUALPARSE_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip("needs a Chromium: `make browser` installs one")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield opened
@@ -49,7 +51,7 @@ def page(browser, address) -> Iterator:
     context = browser.new_context(base_url=address, viewport={"width": 1100, "height": 900})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened = context.new_page()
-    opened.set_default_timeout(20_000)
+    opened.set_default_timeout(PATIENCE)
     problems: list[str] = []
     opened.on("pageerror", lambda error: problems.append(str(error)))
     opened.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
