@@ -10,6 +10,8 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,8 +21,10 @@ from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.game import Player, pretrained
 from benchmarks.ours import Ours
+from dualparse.files import write_text
 from dualparse.models.heap import keep_freed_memory
 from dualparse.search import Options
+from dualparse.sweep.jobs import current_commit
 
 # The first that is found in the name of an operation or a kernel decides.
 KINDS = {
@@ -97,8 +101,8 @@ def profiles(domain: str, device: torch.device, *, updates: int, queries: int, i
     return found
 
 
-def show(found: Sequence[Profile], console: Console, *, rest: str) -> None:
-    """One column each, largest kinds first."""
+def show(found: Sequence[Profile], *, rest: str, hardware: str, out: Path | None) -> None:
+    """One column each, largest kinds first; on the screen and, with the circumstances, in a file."""
     table = Table(title="share of the time")
     table.add_column("")
     for each in found:
@@ -109,4 +113,11 @@ def show(found: Sequence[Profile], console: Console, *, rest: str) -> None:
     table.add_row(rest, *(f"{each.rest / each.seconds:.0%}" for each in found))
     table.add_section()
     table.add_row("seconds", *(f"{each.seconds:.2f}" for each in found))
-    console.print(table)
+    Console().print(table)
+    if out is not None:
+        text = StringIO()
+        page = Console(file=text, width=110)
+        page.print(
+            f"commit {current_commit()}, {hardware}, torch {torch.__version__}\n", table, sep="\n", highlight=False
+        )
+        write_text(out, text.getvalue())
