@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 import torch
+
 from benchmarks.load import processor
 from benchmarks.ours import benchmark_domain
 from benchmarks.profiles import profiles, show
