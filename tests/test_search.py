@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import product
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -408,11 +409,13 @@ def test_many_sources_are_searched_compiled_and_few_are_not(told):
     assert set(told) == {"beam"}, "it knows single precision only"
 
 
-@pytest.mark.parametrize("missing", ["numba", *kernels.KERNELS])
+@pytest.mark.parametrize("missing", ["numba", "cache", *kernels.KERNELS])
 def test_without_numba_many_are_searched_all_the_same(told, monkeypatch, missing):
-    """It is not installed, or does not work with the NumPy at hand."""
+    """It is not installed, does not work with the NumPy at hand, or finds no folder it may write to."""
     if missing == "numba":
         monkeypatch.setattr(kernels, "find_spec", lambda name: None)
+    elif missing == "cache":
+        monkeypatch.setattr(kernels, "import_module", Mock(side_effect=RuntimeError("cannot cache function")))
     else:
         monkeypatch.setitem(sys.modules, missing, None)  # importing it now fails
     agent = toy.agent()

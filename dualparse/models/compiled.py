@@ -27,7 +27,7 @@ def load() -> bool:
             for name in KERNELS:
                 import_module(name)
             _loaded = True
-        except ImportError:  # so says a Numba that does not fit the NumPy at hand
+        except (ImportError, RuntimeError):  # it does not fit the NumPy at hand, or has no place for what it compiles
             pass
     return _loaded
 
