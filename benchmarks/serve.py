@@ -29,6 +29,7 @@ from dualparse.api import load
 from dualparse.data.examples import read_examples
 from dualparse.files import write_text
 from dualparse.runs import Run
+from dualparse.sweep.jobs import current_commit
 
 CORES = 2
 MODES = {"one by one": ("--batch", "1"), "batched": ()}
@@ -168,7 +169,7 @@ def main() -> None:
     options = parser.parse_args()
     cores = keep_to_cores(CORES)
     recipe = Run.open(options.run).recipe
-    about = {"domain": recipe.domain, "processor": processor(), "cores": cores}
+    about = {"commit": current_commit(), "domain": recipe.domain, "processor": processor(), "cores": cores}
     about |= {"clients": options.clients, "compiled": options.compiled}
     found = compare(
         options.run,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import typer
@@ -55,6 +56,8 @@ def serve(
         parsers = {name: load(folder, device=chosen, compiled=compiled) for name, folder in folders.items()}
         for parser in parsers.values():
             make_ready(parser)
+        gc.collect()
+        gc.freeze()  # what is there now stays: looking through it again and again would make requests wait
         address = url(listener)
         console.print(f"serving {', '.join(parsers)} at {address} (API: {address}/docs); Ctrl-C ends it")
         if not is_loopback(host) and token is None:
