@@ -74,7 +74,7 @@ def search(
     """Greedy or beam search, as the options say; unless constrained, on a GPU by one kernel, and on a CPU by compiled
     steps where these are loaded. `copies` asks for what was copied; greedy search and the kernel do not know."""
     if mask is None and kernels.usable(memory.states):
-        return compiled(model, memory, **vars(options), copies=copies)
+        return compiled(model, memory, options, copies=copies)
     if options.beams == 1:
         return greedy(model, memory, max_length=options.max_length, mask=mask)
     if mask is None and fused_search.available(memory.mask.device, options.beams):
@@ -204,18 +204,10 @@ def beam(
     return _joined([*parts, (sources, _collect(beam, steps, length_power))])
 
 
-def compiled(
-    model: Seq2Seq,
-    memory: Memory,
-    *,
-    beams: int = 5,
-    max_length: int = 100,
-    length_power: float = 1.0,
-    copies: bool = False,
-) -> Found:
+def compiled(model: Seq2Seq, memory: Memory, options: Options, *, copies: bool = False) -> Found:
     """What `beam` finds, by `compiled_search`."""
-    *parts, copied = compiled_beam(model, memory, beams=beams, max_length=max_length, length_power=length_power)
-    return trace(*parts, length_power=length_power, copied=copied if copies else None)
+    *parts, copied = compiled_beam(model, memory, **vars(options))
+    return trace(*parts, length_power=options.length_power, copied=copied if copies else None)
 
 
 def _joined(parts: Sequence[tuple[np.ndarray, Found]]) -> Found:

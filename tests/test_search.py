@@ -29,10 +29,12 @@ from dualparse.train.step import Adam
 from dualparse.train.supervised import agent_task
 
 
-def compiled(model: Seq2Seq, memory: Memory, **options) -> Found:
+def compiled(model: Seq2Seq, memory: Memory, *, copies: bool = False, **options) -> Found:
     """Compiled search, which knows single precision only."""
     floats = {name: getattr(memory, name).float() for name in ("states", "keys", "hidden", "cell")}
-    return dualparse.search.compiled(deepcopy(model).float(), replace(memory, **floats), **options)
+    return dualparse.search.compiled(
+        deepcopy(model).float(), replace(memory, **floats), Options(**options), copies=copies
+    )
 
 
 needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra `fast`")
@@ -374,6 +376,17 @@ def test_a_search_that_is_sure_of_its_way_keeps_the_digits_of_the_unlikely():
             assert log_prob == pytest.approx(expected, rel=1e-5, abs=1e-4)
 
 
+@ways_to_search
+def test_an_empty_source_is_searched_like_any_other(way):
+    model = models(1, True)
+    nothing, something = torch.tensor([[PAD]]), torch.tensor([[4]])
+    with torch.no_grad():
+        memory, other = (model.encode(numbers, numbers) for numbers in (nothing, something))
+    expected, found = beam(model, memory, beams=3, max_length=4), way(model, memory, beams=3, max_length=4)
+    assert_same(listed(found, 0), listed(expected, 0))
+    assert listed(found, 0) != listed(way(model, other, beams=3, max_length=4), 0)
+
+
 # What is compiled is loaded when it pays off.
 
 
@@ -446,7 +459,8 @@ def test_find_keeps_the_order_of_the_sources_whatever_the_batches(direction, bea
             assert [h.score for h in hypotheses] == pytest.approx([h.score for h in expected], rel=1e-4)
 
 
-def test_find_gives_the_same_on_several_cores():
+def test_find_gives_the_same_on_several_cores(monkeypatch):
+    monkeypatch.setattr("dualparse.models.cores._cores", None)
     agent = toy.agent()
     agent.model.initialize(scale=1.0, generator=torch.Generator().manual_seed(0))
     agent.model.double()

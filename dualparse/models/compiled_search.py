@@ -56,7 +56,7 @@ def _source(model: Seq2Seq, memory: Memory, plan: Plan) -> tuple[np.ndarray, ...
     return (
         _array(plan.powers),
         _array(-2 * model.attention_score.weight[0]),
-        _array(memory.mask.sum(-1)),
+        _array(memory.mask.sum(-1).clamp_min(1)),  # of an empty source the first padding, as in a batch of its own
         _array(plan.shown),
         _array(memory.copy),
         *gate,

@@ -13,7 +13,8 @@ from dualparse.models.cores import cores, each_on_a_core, use_all_cores
 
 
 @pytest.fixture
-def threads() -> Iterator[int]:
+def threads(monkeypatch) -> Iterator[int]:
+    monkeypatch.setattr(module, "_cores", None)  # a command in this process may have asked for all
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     yield 3
