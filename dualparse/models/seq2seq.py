@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
+from dualparse.models import fused_lstm
 from dualparse.models.additive import additive_scores, powers_of, scores_of_powers
 from dualparse.models.dropout import Dropout
 
@@ -175,8 +176,13 @@ class Seq2Seq(nn.Module):
             source = source.masked_fill((drawn < self.word_dropout) & mask, UNK)
         embedded = self.dropout(self.source_embedding(source))
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
-        states, (hidden, cell) = self.encoder(marked)
-        return Memory(states, self.attention_keys(states), mask, copy, hidden[1], cell[1])
+        if fused_lstm.available(marked):
+            states, cells = fused_lstm.fused_lstm(self.encoder, marked, mask.sum(-1))
+            last = states[:, 0, self.encoder.hidden_size :], cells[:, 1]
+        else:
+            states, (hidden, cell) = self.encoder(marked)
+            last = hidden[1], cell[1]
+        return Memory(states, self.attention_keys(states), mask, copy, *last)
 
     def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Tensor:
         """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding."""
@@ -196,8 +202,12 @@ class Seq2Seq(nn.Module):
     def _decode(self, memory: Memory, inputs: Tensor) -> _Decoded:
         """[B, T] numbers read -> decoder states, attention and gate of all steps."""
         embedded = self.dropout(self.target_embedding(inputs))
-        start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
-        hidden, _ = self.decoder(embedded, start)
+        if fused_lstm.available(embedded):
+            steps = (inputs != PAD).sum(-1)
+            hidden, _ = fused_lstm.fused_lstm(self.decoder, embedded, steps, (memory.hidden, memory.cell))
+        else:
+            start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
+            hidden, _ = self.decoder(embedded, start)
         log_attention, context = self._attend(memory, hidden, inputs)
         features = torch.cat([hidden, context], dim=-1)
         gate = self.gate

@@ -21,6 +21,7 @@ from dualparse.models.cores import each_on_a_core
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq
 from dualparse.rewards import without_dropout
 from dualparse.search import LOOK_EVERY, Found, Options, _advance, _Beam, _collect, search, trace
+from dualparse.train.step import quick_products
 
 GRID = 8  # source lengths are rounded up to this, so that few shapes have to be captured
 
@@ -159,7 +160,7 @@ class Searcher:
         model = self.agent.model
         sources = torch.full((2, batch, length), BOS, device=self.agent.device)
         self.stream.wait_stream(torch.cuda.current_stream())
-        with without_dropout(model):
+        with without_dropout(model), quick_products():
             captured = self.kind(model, self.options, sources, self.stream, noisy=self.noisy)
         return torch.empty(sources.shape, dtype=sources.dtype, pin_memory=True), captured
 

@@ -104,7 +104,7 @@ class Stepper:
         """Capture a step for a new shape."""
         static = [tensor.clone() for tensor in inputs]
         graph = torch.cuda.CUDAGraph()
-        with _quick_products():
+        with quick_products():
             if not self._graphs:
                 self._try(key, inputs)
             with torch.cuda.graph(graph, pool=self._pool):
@@ -166,7 +166,7 @@ def differentiate(losses: Tensor | Sequence[Tensor]) -> None:
 
 
 @contextmanager
-def _quick_products() -> Iterator[None]:
+def quick_products() -> Iterator[None]:
     """Matrix products on tensor cores (TF32), as cuDNN's LSTMs have them anyway; for training, not for results."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
