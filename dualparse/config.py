@@ -40,6 +40,9 @@ class DataSettings(Closed):
         lt=1,
         description="share of words left out of what q2lf reads of canonical pairs, and of foreign ones put in",
     )
+    family: tuple[str, ...] = Field(
+        (), description="domains with forms of the same kind: their labeled pairs pre-train the agents as well"
+    )
     unlabeled: float = Field(1.0, ge=0, le=1, description="share of the other pairs kept, torn into queries and forms")
     queries: bool = Field(
         True, description="use the queries without label (in the game, for pseudo pairs, by query_lm)"

@@ -50,13 +50,14 @@ class Agent:
         """One pair, or one source to be decoded, as numbers."""
         return encode(source, target, self.direction, self.source_vocab, self.target_vocab, self.lexicon, rng=rng)
 
-    def encode(self, examples: Sequence[Example], rng: random.Random) -> Encoded:
+    def rows(self, examples: Sequence[Example], rng: random.Random) -> list[Row]:
         """Labeled examples, or examples of which only the source side is known."""
-        rows = []
-        for example in examples:
-            source, target = sides(example, self.direction)
-            rows.append(self.row(source or (), target, rng))
-        return self.encode_rows(rows)
+        both = (sides(example, self.direction) for example in examples)
+        return [self.row(source or (), target, rng) for source, target in both]
+
+    def encode(self, examples: Sequence[Example], rng: random.Random) -> Encoded:
+        """The same as a batch."""
+        return self.encode_rows(self.rows(examples, rng))
 
     def encode_rows(self, rows: list[Row]) -> Encoded:
         batch = collate(rows, target_vocab_size=len(self.target_vocab))

@@ -137,9 +137,9 @@ def _forward_kernel(
         now = tl.where(direction == 0, step, count - 1 - step)
         goes = there & (step < count)
         read = seen + (step % 2) * B * D * N
-        at = read + place[:, None] + half[None, :]
-        left = tl.load(at, mask=there[:, None] & (half < N)[None, :], other=0.0)
-        right = tl.load(at + HALF, mask=there[:, None] & (half < N - HALF)[None, :], other=0.0)
+        old = read + place[:, None] + half[None, :]
+        left = tl.load(old, mask=there[:, None] & (half < N)[None, :], other=0.0)
+        right = tl.load(old + HALF, mask=there[:, None] & (half < N - HALF)[None, :], other=0.0)
         write = seen + ((step + 1) % 2) * B * D * N
         moment = (row * T + now) * D + direction  # of a row in [B, T, D]
         for start in tl.range(0, N, UNITS, num_stages=STAGES):

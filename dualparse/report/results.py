@@ -96,6 +96,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
     data, stages, game = recipe["data"], recipe["stages"], recipe.get("game", {})
     played = "dual" in stages
     notes = {
+        "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
         "no loop from queries": played and not game.get("query_loop", True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -26,9 +27,18 @@ MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a rec
 
 
 @dataclass(frozen=True)
+class Relative:
+    """Labeled pairs of another domain, and what its entities are called; `seen` are all its training examples."""
+
+    lexicon: Lexicon
+    pairs: list[Example]
+    seen: list[Example]
+
+
+@dataclass(frozen=True)
 class Material:
     """Examples as this run may use them: pairs that people labeled, pairs made from the grammar (`noisy`: the same, as
-    q2lf reads them), and `queries` and `forms` without label."""
+    q2lf reads them), `queries` and `forms` without label, and the pairs of `relatives`."""
 
     domain: Domain
     labeled: list[Example]
@@ -39,6 +49,7 @@ class Material:
     dev: list[Example]
     query_vocab: Vocab
     lf_vocab: Vocab
+    relatives: list[Relative]
 
     @property
     def pairs(self) -> list[Example]:
@@ -78,7 +89,9 @@ def load_material(recipe: Recipe) -> Material:
             hint = ": data.canonical makes some from its grammar" if domain.grammar and not made else ""
             raise InputError(f"the domain {domain.name!r} has no {name} pairs{hint}")
     queries = (train.queries + splits.extra_queries) if settings.queries else []
-    seen = splits.train + splits.extra_queries + made
+    relatives = load_relatives(domain, settings)
+    seen = splits.train + splits.extra_queries + made + [each for relative in relatives for each in relative.seen]
+    lexicons = [domain.lexicon, *(relative.lexicon for relative in relatives)]
     return Material(
         domain,
         train.labeled,
@@ -88,8 +101,24 @@ def load_material(recipe: Recipe) -> Material:
         (train.forms if settings.forms else []) + (splits.extra_forms if settings.synthesized else []),
         dev,
         Vocab.build((example.query for example in seen if example.query), min_count=settings.min_count),
-        Vocab.build((example.lf for example in seen if example.lf), always=_lexicon_tokens(domain.lexicon)),
+        Vocab.build(
+            (example.lf for example in seen if example.lf), always=chain.from_iterable(map(_lexicon_tokens, lexicons))
+        ),
+        relatives,
     )
+
+
+def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
+    """The rest of the family. Its pairs keep as large a share of their labels as the domain's own."""
+    relatives = []
+    for name in settings.family:
+        other = open_domain(name)
+        if other.name == domain.name:
+            continue
+        train = load_examples(other, dev_seed=settings.split_seed).train
+        split = labeled_split(train, ratio=settings.labeled, seed=settings.split_seed)
+        relatives.append(Relative(other.lexicon, split.labeled, train))
+    return relatives
 
 
 def canonical_examples(domain: Domain, settings: DataSettings) -> list[Example]:

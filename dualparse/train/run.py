@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from dualparse.config import ModelSettings, Recipe, Stage
+from dualparse.config import DataSettings, ModelSettings, Recipe, Stage
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, unfinished
@@ -71,9 +71,11 @@ def train(
     _keep_vocab(run, "query", material.query_vocab)
     _keep_vocab(run, "lf", material.lf_vocab)
     canonical = f" ({len(material.canonical)} from the grammar)" if material.canonical else ""
+    others = sum(len(relative.pairs) for relative in material.relatives)
+    family = f" and {others} of {len(material.relatives)} other domains" if others else ""
     yield Note(
-        f"{material.domain.title}: {len(material.pairs)} pairs to train on{canonical}, {len(material.dev)} for dev; "
-        f"{len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
+        f"{material.domain.title}: {len(material.pairs)} pairs to train on{canonical}{family}, "
+        f"{len(material.dev)} for dev; {len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
     )
     run.write_log([record for record in run.read_log() if _finished(run, recipe, record["stage"])])
     for stage in recipe.stages:
@@ -140,10 +142,10 @@ def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator
     yield Note(f"{stage}: taken from {earlier.folder}")
 
 
-def _read_by(recipe: Recipe, stage: Stage) -> tuple[ModelSettings, float, int, float, int]:
+def _read_by(recipe: Recipe, stage: Stage) -> tuple[ModelSettings, DataSettings]:
     """What decides the sizes of a stage's model, and which pairs it learns from."""
-    data = recipe.data
-    return stage_recipe(recipe, stage).model, data.labeled, data.canonical, data.noise, data.split_seed
+    data = {name: getattr(recipe.data, name) for name in ("labeled", "canonical", "noise", "split_seed", "family")}
+    return stage_recipe(recipe, stage).model, DataSettings(**data)
 
 
 def _train_stage(

@@ -89,6 +89,7 @@ def _supervised(
         seed=recipe.seed,
         search=search_options(recipe, beams=recipe.search.dev_beams),
         weights=weights,
+        others=[(relative.lexicon, relative.pairs) for relative in material.relatives],
     )
 
 

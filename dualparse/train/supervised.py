@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from dualparse.data.batch import Slice, bucketed, collate_texts, sides
 from dualparse.data.examples import Example
 from dualparse.data.vocab import PAD, Vocab
 from dualparse.domains.domain import Domain
+from dualparse.domains.lexicon import Lexicon
 from dualparse.evaluate import bleu, judge, percent
 from dualparse.models.agent import Agent
 from dualparse.models.language_model import LanguageModel
@@ -37,11 +39,18 @@ def agent_task(
     seed: int,
     search: Options,
     weights: Sequence[float] | None = None,
+    others: Sequence[tuple[Lexicon, Sequence[Example]]] = (),
 ) -> Task:
-    """Train an agent on pairs; `weights` discounts some of them (1 for all by default)."""
+    """Train an agent on pairs; `weights` discounts some of them (1 for all by default). `others` are pairs of other
+    domains, which call their entities by names of their own."""
     stage, model = agent.direction, agent.model
-    data = agent.encode(train, random.Random(f"{seed}/{stage}/phrases"))
-    importance = torch.tensor(weights or [1.0] * len(train), device=agent.device)
+    rng = random.Random(f"{seed}/{stage}/phrases")
+    rows = agent.rows(train, rng)
+    for lexicon, pairs in others:
+        rows += replace(agent, lexicon=lexicon).rows(pairs, rng)
+    data = agent.encode_rows(rows)
+    share = [*(weights or [1.0] * len(train)), *[1.0] * (len(rows) - len(train))]
+    importance = torch.tensor(share, device=agent.device)
 
     def loss(key: tuple[int, int], rows: Tensor, filled: Tensor) -> tuple[Tensor, Tensor]:
         batch = data.batch.take(rows, *key)

@@ -12,6 +12,7 @@ from dualparse.config import Recipe, make_recipe
 from dualparse.data.catalog import EMBEDDED, open_domain
 from dualparse.data.examples import load_examples
 from dualparse.errors import InputError
+from dualparse.models.agent import Encoded
 from dualparse.models.tensors import load_tensors
 from dualparse.runs import Run
 from dualparse.train import stages
@@ -207,3 +208,59 @@ def weights(folder: Path) -> dict[str, dict[str, bytes]]:
         path.name: {name: tensor.numpy().tobytes() for name, tensor in load_tensors(path)[0].items()}
         for path in sorted(folder.glob("*.safetensors"))
     }
+
+
+@pytest.fixture
+def sibling(tmp_path: Path) -> Path:
+    """Another domain with forms of the same kind, a word and a name of its own."""
+    folder = tmp_path / "sibling"
+    shutil.copytree(EMBEDDED / "trails", folder)
+    told = (folder / "domain.toml").read_text(encoding="utf-8")
+    (folder / "domain.toml").write_text(told.replace('name = "trails"', 'name = "paths"', 1), encoding="utf-8")
+    pairs = "snowbound huts\t( filter ( all hut ) has_showers )\nthe dagger\tpeak.sable_horn\n"
+    (folder / "train.tsv").write_text(pairs * 2, encoding="utf-8")
+    with (folder / "lexicon.txt").open("a", encoding="utf-8") as stream:
+        stream.write("the dagger :- NP : peak.sable_horn\n")
+    return folder
+
+
+def test_a_family_shares_pairs_and_words(sibling):
+    family = {"family": ["trails", str(sibling)]}
+    alone, material = load_material(recipe(data={})), load_material(recipe(data=family))
+    assert [len(relative.pairs) for relative in material.relatives] == [4], "the domain is not its own relative"
+    assert "snowbound" in material.query_vocab.index and "snowbound" not in alone.query_vocab.index
+    assert "dagger" in material.lf_vocab.index and "dagger" not in alone.lf_vocab.index
+    for name in ("labeled", "queries", "forms", "dev"):
+        assert getattr(material, name) == getattr(alone, name)
+    half = load_material(recipe(data=family | {"labeled": 0.5}))
+    assert [len(relative.pairs) for relative in half.relatives] == [2]
+    assert half.query_vocab == material.query_vocab
+
+
+@pytest.mark.parametrize("direction", ["q2lf", "lf2q"])
+def test_agents_learn_from_relatives_by_the_names_these_use(sibling, tmp_path, direction):
+    settings = recipe(data={"family": [str(sibling)]}, stages=["q2lf", "lf2q"])
+    material = load_material(settings)
+    prepared = stages.prepare(direction, settings, Run(tmp_path / "run"), material, CPU)
+    rows = prepared.task.stepper.loss.__closure__
+    data = next(cell.cell_contents for cell in rows if isinstance(cell.cell_contents, Encoded))
+    own = len(material.pairs)
+    assert len(data) == own + 4
+    read = material.query_vocab if direction == "q2lf" else material.lf_vocab
+    words = ["the", "dagger"]
+    assert sum(row.source == read.ids(words) for row in data.rows[own:]) == 2
+
+
+def test_a_family_is_trained_told_of_and_loaded(sibling, tmp_path):
+    settings = recipe(data={"family": [str(sibling)], "labeled": 0.5})
+    told = list(train(settings, tmp_path / "run", device=CPU))
+    assert " and 2 of 1 other domains, " in told[0].text
+    agent = Run.open(tmp_path / "run").agent("q2lf", open_domain("trails"), CPU)
+    assert "snowbound" in agent.source_vocab.index
+    with pytest.raises(InputError, match="vocabulary differs|other labels"):
+        list(train(recipe(data={"labeled": 0.5}, start_from=str(tmp_path / "run")), tmp_path / "on", device=CPU))
+
+
+def test_an_unknown_relative_is_an_input_error():
+    with pytest.raises(InputError, match="unknown domain"):
+        load_material(recipe(data={"family": ["trials"]}))
