@@ -108,14 +108,15 @@ def padded(case: Case) -> tuple[Tensor, Tensor]:
 
 
 def gradients(case: Case, run: Callable[[Case], tuple[Tensor, Tensor]]) -> list[Tensor]:
-    """Results, then gradients."""
+    """Results, then gradients; nothing of the graph behind them is kept, or it could not be captured again."""
     results = run(case)
-    return [*results, *torch.autograd.grad(results, case.wanted, (case.to_states, case.to_last))]
+    slopes = torch.autograd.grad(results, case.wanted, (case.to_states, case.to_last))
+    return [each.detach() for each in (*results, *slopes)]
 
 
 def difference(one: Tensor, other: Tensor) -> float:
     """Largest difference as a share of the largest number."""
-    return float((one - other).detach().abs().max() / other.abs().max().clamp_min(1e-6))
+    return float((one - other).abs().max() / other.abs().max().clamp_min(1e-6))
 
 
 def milliseconds(case: Case, run: Callable[[Case], tuple[Tensor, Tensor]], rounds: int = 30) -> float:

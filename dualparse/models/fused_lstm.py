@@ -7,12 +7,15 @@ back, its gradient) goes through a small buffer in global memory, in practice th
 writing and reading; there are two of each, so that one barrier a step is enough. A step costs what it costs to read the
 recurrent weights, in half precision. Sums are in single precision.
 
-Precision is that of matrix products on tensor cores, so this is used where these are allowed ("high" in
-`torch.set_float32_matmul_precision`), which is in training.
+Precision is that of matrix products on tensor cores, so this may be used where these are allowed ("high" in
+`torch.set_float32_matmul_precision`), which is in training. It is right in Triton's interpreter and compiles for
+Hopper, but has not been timed on a card (benchmarks/fused_lstm.py): cuDNN's LSTM is used unless the environment says
+DUALPARSE_FUSED_LSTM=1.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import torch
@@ -31,7 +34,8 @@ entry = triton.jit(do_not_specialize=["B", "T"]) if triton else jit
 def available(tensor: Tensor) -> bool:
     """Whether the kernels can be used for such tensors, and may be."""
     possible = triton is not None and tensor.is_cuda and tensor.dtype == torch.float32
-    return possible and torch.get_float32_matmul_precision() != "highest"
+    asked = os.environ.get("DUALPARSE_FUSED_LSTM") == "1"
+    return possible and asked and torch.get_float32_matmul_precision() != "highest"
 
 
 def fused_lstm(

@@ -41,13 +41,14 @@ class Board:
         return cls(waiting={job.name: job for job in (*work.stages, *work.cells)})
 
     def look(self) -> None:
-        """Read what the jobs tell."""
-        self.running = []
-        for job in self.waiting.values():
+        """Read what the jobs tell. Another thread may note meanwhile that a job has ended."""
+        running = []
+        for job in list(self.waiting.values()):
             told = read_progress(job.state)
             if told and is_running(job.state):
                 begun = self._begun.setdefault(job.name, told.get("begun", self.clock()))
-                self.running.append(Running(job, self.clock() - begun, told))
+                running.append(Running(job, self.clock() - begun, told))
+        self.running = running
 
     def end(self, job: Job, error: str) -> float:
         """Note that a job has ended; says how long it took, 0 where that was too short to be seen."""
@@ -69,9 +70,10 @@ class Board:
                 guesses.setdefault(kind_of(running.job), []).append(running.seconds / running.told["done"])
         means = {kind: statistics.mean(values) for kind, values in (guesses | self._took).items()}
         spent = {running.job.name: running.seconds for running in self.running}
-        known = {name: means[kind_of(job)] for name, job in self.waiting.items() if kind_of(job) in means}
+        waiting = dict(self.waiting)
+        known = {name: means[kind_of(job)] for name, job in waiting.items() if kind_of(job) in means}
         left = sum(max(0.0, mean - spent.get(name, 0.0)) for name, mean in known.items())
-        return left / max(1, len(self.running)), len(known) == len(self.waiting)
+        return left / max(1, len(self.running)), len(known) == len(waiting)
 
 
 def kind_of(job: Job) -> str:

@@ -37,3 +37,17 @@ def test_what_fails_says_nothing_about_the_time():
     board = Board.of(Work([job("s1", "q2lf"), job("s2", "q2lf")], []))
     assert board.end(job("s1", "q2lf"), "killed") == 0.0
     assert ([j.name for j in board.failed], board.seconds_left()) == (["s1"], (0.0, False))
+
+
+def test_a_job_may_end_while_somebody_looks(monkeypatch):
+    jobs = [job("s1", "q2lf"), job("s2", "q2lf"), job("s3", "q2lf")]
+    board = Board.of(Work(jobs, []))
+
+    def told(state: object) -> dict[str, float]:
+        board.end(jobs[0], "")
+        return {"begun": 0.0}
+
+    monkeypatch.setattr("dualparse.sweep.board.read_progress", told)
+    monkeypatch.setattr("dualparse.sweep.board.is_running", lambda state: True)
+    board.look()
+    assert list(board.waiting) == ["s2", "s3"] and len(board.running) == 3

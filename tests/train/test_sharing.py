@@ -26,6 +26,7 @@ TINY = {
 }
 # Another value for every setting, as text after `--set`.
 OTHERS = {
+    "data.family": '["trails"]',
     "model.word_vectors": "some.txt",
     "start_from": "runs/other",
     "stages": '["q2lf", "lf2q", "query_lm", "dual"]',
