@@ -28,14 +28,14 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
     found = read_results(results)
     outcomes = outcomes_of(found)
     drawn = draw(outcomes, out)
-    files = {out / f"{table.name}.csv": table.csv() for table in all_tables(outcomes)}
+    tables = [*all_tables(outcomes), *beyond(outcomes)]
+    files = {out / f"{table.name}.csv": table.csv() for table in tables}
     parts = [
         f"# Results\n\n{_provenance(found)}",
         f"{_table(main_table(outcomes))}\n\n{_figure('summary', drawn)}",
         f"## The paper's claims\n\n{claims_text(outcomes)}",
         "## Tables",
-        *(_with_csv(table) for table in all_tables(outcomes)),
-        *(_table(table) for table in [beyond(outcomes)] if table),
+        *map(_with_csv, tables),
         f"## Figures\n\n{_figure('figure3', drawn)}\n\n{_figure('figure4', drawn)}",
         f"## Jobs on one GPU\n\n{sharing_text(results)}",
         *more,
