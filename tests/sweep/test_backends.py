@@ -84,6 +84,24 @@ with Local(2, command=COMMAND) as local:
     wait_for(lambda: not alive(pid))
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_worker_ends_with_the_sweep_that_is_killed(tmp_path, how):
+    said = tmp_path / "pid"
+    work = f"""
+import os, pathlib, time
+from dualparse.sweep.worker import end_with_parent
+end_with_parent()
+pathlib.Path({str(said)!r}).write_text(str(os.getpid()))
+time.sleep(60)
+"""
+    sweep = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {work!r}])"
+    parent = subprocess.Popen([sys.executable, "-c", sweep])
+    pid = int(wait_for(lambda: said.exists() and said.read_text()))
+    parent.send_signal(how)
+    parent.wait()
+    wait_for(lambda: not alive(pid))
+
+
 def test_without_ray_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=r"pip install 'dualparse\[ray\]'"), OnRay():
