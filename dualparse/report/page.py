@@ -12,7 +12,7 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.report.claims import Finding, claims
 from dualparse.report.results import MISSING, Outcome, Result, outcomes_of, read_results
-from dualparse.report.tables import Table, all_tables, beyond, main_table
+from dualparse.report.tables import Table, all_tables, beyond, main_table, mistakes
 
 BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of results -->"
 SHARING = "gpu-sharing.json"  # how many jobs a GPU takes at the same time, as benchmarks/sharing.py measured it
@@ -36,6 +36,7 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
         f"## The paper's claims\n\n{claims_text(outcomes)}",
         "## Tables",
         *map(_with_csv, tables),
+        f"## What goes wrong\n\n{_mistakes(outcomes)}",
         f"## Figures\n\n{_figure('figure3', drawn)}\n\n{_figure('figure4', drawn)}",
         f"## Jobs on one GPU\n\n{sharing_text(results)}",
         *more,
@@ -54,6 +55,11 @@ def _with_csv(table: Table) -> str:
     """The table, its note if it has one, and where to find all of its numbers."""
     gap = " " if table.note else "\n\n"
     return f"{_table(table)}{gap}[As CSV, with the spread over seeds.]({table.name}.csv)"
+
+
+def _mistakes(outcomes: Sequence[Outcome]) -> str:
+    table = mistakes(outcomes)
+    return _table(table) if table.rows else "Not known yet: the results are of a version that did not count mistakes."
 
 
 def _figure(name: str, drawn: Mapping[str, list[Path]]) -> str:

@@ -27,7 +27,7 @@ Result = Mapping[str, Any]
 @dataclass(frozen=True)
 class Outcome:
     """One tested run. `settings` is all of its recipe but domain and seed; `correct` has a 0 or 1 per test example and
-    is empty in results of older versions."""
+    is empty, and `mistakes` on test by kind is None, in results of older versions."""
 
     method: str
     domain: str
@@ -39,6 +39,7 @@ class Outcome:
     test: float
     examples: int
     correct: str
+    mistakes: tuple[tuple[str, int], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ def _outcomes(result: Result) -> list[Outcome]:
     recipe = dict(result["recipe"])
     with suppress(InputError):  # written by a version with other settings: what we need of it is there all the same
         recipe = essence(make_recipe(dict(recipe))).model_dump(mode="json")
+    counts = result.get("mistakes", {}).get("test")
     others = {key: value for key, value in recipe.items() if key not in ("domain", "seed", "start_from")}
     return [
         Outcome(
@@ -142,6 +144,7 @@ def _outcomes(result: Result) -> list[Outcome]:
             result["test"][who]["accuracy"],
             result["test"][who].get("examples", 0),
             result.get("correct", {}).get("test", "") if who == "q2lf" else "",
+            tuple(counts.items()) if who == "q2lf" and counts is not None else None,
         )
         for who, note in (("q2lf", ""), ("both", BOTH))
         if who in result["test"]

@@ -10,9 +10,11 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import mean
 
+from dualparse.mistakes import Kind
 from dualparse.report.paper import DATASETS, DOMAINS, LM_VALIDITY, PAPER, paper_score, paper_scores
-from dualparse.report.results import MISSING, Outcome, Scores, average, scores
+from dualparse.report.results import MISSING, Outcome, Scores, average, scores, select
 
 SHORT = [f"{domain[:3].title()}." for domain in DOMAINS]  # as the paper heads its columns
 
@@ -144,6 +146,36 @@ def _beyond_rest(outcomes: Sequence[Outcome], keys: set[tuple[str, str, float, f
         records.append(record | _columns("test", None, ours))
     header = ["method", "domain", "labels", "test accuracy"]
     return Table("beyond", "In none of the paper's tables. Other domains", header, rows, records)
+
+
+def mistakes(outcomes: Sequence[Outcome]) -> Table:
+    """What is wrong with the wrong forms of the method that is best on dev, for every dataset and amount of labels; of
+    results that tell."""
+    kinds = [kind.value for kind in Kind if kind != Kind.OTHER_FORM]
+    rows, records = [], []
+    telling = [o for o in outcomes if o.mistakes is not None and o.unlabeled == 1.0]
+    for labeled in sorted({o.labeled for o in telling}, reverse=True):
+        for dataset, domains in DATASETS.items():
+            found = {name: _runs(telling, name, domains, labeled) for name in {o.method for o in telling}}
+            whole = {name: runs for name, runs in found.items() if all(runs)}
+            if whole:
+                name = max(sorted(whole), key=lambda name: mean(mean(o.dev for o in runs) for runs in whole[name]))
+                shares = [mean(mean(_share(o, kind) for o in runs) for runs in whole[name]) for kind in kinds]
+                wrong = mean(100 - mean(o.test for o in runs) for runs in whole[name])
+                rows.append([dataset, f"{labeled:.0%}", name, _number(wrong), *map(_number, shares)])
+                record: dict[str, object] = {"dataset": dataset, "labeled": labeled, "method": name, "wrong": wrong}
+                records.append(record | dict(zip(kinds, shares, strict=True)))
+    title = "Of 100 test questions: how many come out wrong, and how"
+    return Table("mistakes", title, ["dataset", "labels", "best method on dev", "wrong", *kinds], rows, records)
+
+
+def _runs(outcomes: Sequence[Outcome], method: str, domains: Sequence[str], labeled: float) -> list[list[Outcome]]:
+    """The runs of a method, by domain."""
+    return [select(outcomes, method, domain, labeled=labeled) for domain in domains]
+
+
+def _share(outcome: Outcome, kind: str) -> float:
+    return 100 * dict(outcome.mistakes or ()).get(kind, 0) / max(outcome.examples, 1)
 
 
 OURS_FIRST = "Ours first, the paper's in parentheses."

@@ -11,6 +11,7 @@ import os
 import platform
 import subprocess
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -169,7 +170,9 @@ def _main_score(scores: dict[str, float]) -> str:
 
 
 def _score(result: dict[str, Any], run: Run, split: str, device: torch.device) -> None:
-    """Scores of a split, and for every example whether it came out right, as a string of 0 and 1."""
+    """Scores of a split, for every example whether it came out right, as a string of 0 and 1, and how many mistakes of
+    which kind there are."""
+    from dualparse.mistakes import read_mistakes
     from dualparse.train.score import score_run
 
     result[split] = score_run(run, split=split, device=device)
@@ -177,6 +180,8 @@ def _score(result: dict[str, Any], run: Run, split: str, device: torch.device) -
     if "q2lf" in result[split]:
         hits = (json.loads(line)["correct"] for line in path.read_text(encoding="utf-8").splitlines())
         result["correct"] = result.get("correct", {}) | {split: "".join("01"[bool(hit)] for hit in hits)}
+        wrong = [mistake.kind.value for mistake in read_mistakes(run.folder, split=split).mistakes if mistake.wrong]
+        result["mistakes"] = result.get("mistakes", {}) | {split: dict(Counter(wrong).most_common())}
 
 
 def _best(run: Run) -> dict[str, Any]:
@@ -205,10 +210,11 @@ def checksums(recipe: Recipe) -> dict[str, str]:
     from dualparse.data.catalog import open_domain
     from dualparse.data.download import sha256
 
-    domain = open_domain(recipe.domain)
-    paths = {*domain.files.values(), *([domain.grammar] if domain.grammar else [])}
-    if train := domain.files.get("train"):
-        paths |= set(train.parent.glob(train.name.removesuffix("train.tsv") + "*"))
+    paths: set[Path] = set()
+    for domain in map(open_domain, (recipe.domain, *recipe.data.family)):
+        paths |= {*domain.files.values(), *([domain.grammar] if domain.grammar else [])}
+        if train := domain.files.get("train"):
+            paths |= set(train.parent.glob(train.name.removesuffix("train.tsv") + "*"))
     vectors = recipe.model.word_vectors
     if vectors != "none" and (path := glove_path() if vectors == "glove" else Path(vectors)):
         paths.add(path)

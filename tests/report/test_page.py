@@ -15,7 +15,7 @@ from dualparse.report.figures import figure3, figure4, summary
 from dualparse.report.page import BEGIN, END, put_into, put_results_into, sharing_text, short_text, write_report
 from dualparse.report.paper import DOMAINS
 from dualparse.report.results import outcomes_of
-from dualparse.report.tables import beyond, main_table, table2, table3, table4, table5
+from dualparse.report.tables import beyond, main_table, mistakes, table2, table3, table4, table5
 
 ROOT = Path(__file__).parents[2]
 DUAL = ["q2lf", "lf2q", "query_lm", "dual"]
@@ -96,6 +96,24 @@ def test_domains_that_learn_together_stand_side_by_side():
     (part,) = beyond(outcomes_of(runs[:3]))
     assert [cells[1] for cells in part.rows] == sorted(DOMAINS[:3])
     assert name not in main_table(outcomes_of(runs[:3])).markdown()
+
+
+def test_the_mistakes_of_the_best_on_dev_are_told_by_kind():
+    def telling(dev: float, domain: str = "atis", wrong: dict | None = None, **settings) -> dict:
+        told = result(90.0, domain, **settings) | {"dev": {"q2lf": {"accuracy": dev}}}
+        return told | {"mistakes": {"test": wrong or {}}}
+
+    best = {"wrong entity": 4, "invalid": 2, "right answer, another form": 1}
+    runs = [telling(70.0, stages=DUAL), telling(80.0, wrong=best), telling(82.0, wrong={"invalid": 4}, seed=2)]
+    runs += [telling(60.0, domain, {"wrong structure": 224}) for domain in DOMAINS]
+    runs += [result(95.0, data={"labeled": 0.5})]
+    table = mistakes(outcomes_of(runs))
+    assert table.header[4:] == ["invalid", "wrong entity", "wrong predicate", "wrong structure"]
+    assert table.rows == [
+        ["ATIS", "100%", "AttPtr", "10.0", "0.7", "0.4", "0.0", "0.0"],
+        ["OVERNIGHT", "100%", "AttPtr", "10.0", "0.0", "0.0", "0.0", "50.0"],
+    ]
+    assert not mistakes(outcomes_of(runs[3:-1][:7])).rows, "one domain is missing"
 
 
 def test_table_5_sets_the_judges_apart():

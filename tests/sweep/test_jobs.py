@@ -99,6 +99,7 @@ def test_a_result_says_where_it_comes_from(folders, tmp_path):
     assert result["best"].keys() == result["stages"].keys()
     for split, examples in (("dev", 9), ("test", 9)):
         scores, hits = result[split]["q2lf"], result["correct"][split]
+        assert sum(result["mistakes"][split].values()) == hits.count("0")
         assert scores["metric"] == "exact" and scores["examples"] == examples == len(hits)
         assert scores["accuracy"] == pytest.approx(100 * hits.count("1") / examples, abs=0.01)
     [outcome] = outcomes_of(read_results(folders.results))
@@ -176,9 +177,10 @@ def test_test_is_scored_later_where_it_is_missing(folders):
     assert "test" not in before and set(before["correct"]) == {"dev"}
     [ended] = run(cells("sup"), folders)
     after = json.loads((folders.results / "grid" / "sup.json").read_text())
-    assert ended.job.kind == "test" and set(after["correct"]) == {"dev", "test"}
-    assert {key: after[key] for key in before if key != "correct"} == {
-        k: v for k, v in before.items() if k != "correct"
+    grown = ("correct", "mistakes")
+    assert ended.job.kind == "test" and all(set(after[key]) == {"dev", "test"} for key in grown)
+    assert {key: after[key] for key in before if key not in grown} == {
+        k: v for k, v in before.items() if k not in grown
     }
 
 
