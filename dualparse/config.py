@@ -119,6 +119,8 @@ class GameSettings(TrainSettings):
     )
     form_sharpness: float = Field(0.0, ge=0, description="the same for queries, in the loop from forms")
     query_hearing: float = Field(0.0, ge=0, description="added to query_sharpness for what lf2q learns of the forms")
+    query_lesson: float = Field(1.0, ge=0, description="weight of what lf2q learns of the forms q2lf wrote")
+    form_lesson: float = Field(1.0, ge=0, description="weight of what q2lf learns of the queries lf2q wrote")
     per_token: bool = Field(False, description="divide the reconstruction reward by the length of the source")
     noisy_reward: bool = Field(False, description="measure the reconstruction reward with dropout on")
     noisy_search: bool = Field(False, description="read sources with dropout in the search: more varied hypotheses")

@@ -60,6 +60,7 @@ class Rules:
     sharpness   a hypothesis counts by its probability to this power: 0 all alike, as in the paper; 1 the expected
                 reward, as far as the k hypotheses hold what there is
     hearing     what is added to the power for what the second agent learns from
+    lesson      weight of what the second agent learns; the paper's is 1
     """
 
     weight: float = 0.5
@@ -69,6 +70,7 @@ class Rules:
     per_token: bool = False
     sharpness: float = 0.0
     hearing: float = 0.0
+    lesson: float = 1.0
 
     @property
     def powers(self) -> tuple[float, float]:
@@ -183,7 +185,7 @@ def loop_losses(
     reward = rules.weight * validity + (1 - rules.weight) * reward_back
     advantage = less_mean(reward, share) if rules.baseline else reward * (share > 0)
     first = -(advantage.detach() * log_written * share).sum() / k
-    second = -(1 - rules.weight) * (log_back * heard).sum() / k
+    second = -(1 - rules.weight) * rules.lesson * (log_back * heard).sum() / k
     return Losses(first, second, reward, advantage)
 
 

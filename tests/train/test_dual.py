@@ -141,6 +141,29 @@ def test_the_reader_may_hear_likely_hypotheses_only():
     assert not torch.allclose(plain["lf2q"]["generate.bias"], sharp["lf2q"]["generate.bias"])
 
 
+@pytest.mark.parametrize("loop", ["from_query", "from_form"])
+def test_the_reader_may_learn_less_of_what_it_reads(loop):
+    """The writer learns as ever."""
+    whole, quarter, none = (
+        letters.iterate(
+            letters.game(
+                letters.options(
+                    **{loop: Rules(0.3, lesson=lesson)},
+                    query_loop=loop == "from_query",
+                    form_loop=loop == "from_form",
+                    guidance=0.0,
+                )
+            )
+        ).gradients
+        for lesson in (1.0, 0.25, 0.0)
+    )
+    writer, reader = ("q2lf", "lf2q") if loop == "from_query" else ("lf2q", "q2lf")
+    assert_same(quarter, {writer: whole[writer], reader: {k: g / 4 for k, g in whole[reader].items()}})
+    assert_same({writer: none[writer]}, {writer: whole[writer]})
+    assert not any(gradient.any() for gradient in none[reader].values())
+    assert whole[reader]["generate.bias"].abs().max() > 0
+
+
 def test_shares_by_probability():
     with np.errstate(divide="ignore"):
         found = np.log(np.array([[0.6, 0.2, 0.0], [0.1, 0.3, 0.1], [0.0, 0.0, 0.0]]))
