@@ -43,6 +43,9 @@ class DataSettings(Closed):
     family: tuple[str, ...] = Field(
         (), description="domains with forms of the same kind: their labeled pairs pre-train the agents as well"
     )
+    joint: bool = Field(
+        False, description="dev pairs of the whole family choose the pre-trained agents, which its domains then share"
+    )
     unlabeled: float = Field(1.0, ge=0, le=1, description="share of the other pairs kept, torn into queries and forms")
     queries: bool = Field(
         True, description="use the queries without label (in the game, for pseudo pairs, by query_lm)"
@@ -54,6 +57,8 @@ class DataSettings(Closed):
 
     @model_validator(mode="after")
     def _something_is_labeled(self) -> DataSettings:
+        if self.joint and (not self.family or self.canonical):
+            raise ValueError("joint is for a family without canonical pairs: all its domains learn from the same pairs")
         if not self.labeled and not self.canonical:
             raise ValueError("nothing to train on: labeled is 0, and canonical (pairs from the grammar) is 0 as well")
         return self

@@ -28,17 +28,19 @@ MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a rec
 
 @dataclass(frozen=True)
 class Relative:
-    """Labeled pairs of another domain, and what its entities are called; `seen` are all its training examples."""
+    """A domain of the family: its labeled pairs, those of dev, and all examples its words come from."""
 
-    lexicon: Lexicon
+    domain: Domain
     pairs: list[Example]
+    dev: list[Example]
     seen: list[Example]
 
 
 @dataclass(frozen=True)
 class Material:
     """Examples as this run may use them: pairs that people labeled, pairs made from the grammar (`noisy`: the same, as
-    q2lf reads them), `queries` and `forms` without label, and the pairs of `relatives`."""
+    q2lf reads them), `queries` and `forms` without label, and the `relatives`. In a `joint` family all its domains are
+    among these, in its own order, so that the agents of each learn the same."""
 
     domain: Domain
     labeled: list[Example]
@@ -50,6 +52,7 @@ class Material:
     query_vocab: Vocab
     lf_vocab: Vocab
     relatives: list[Relative]
+    joint: bool = False
 
     @property
     def pairs(self) -> list[Example]:
@@ -90,8 +93,9 @@ def load_material(recipe: Recipe) -> Material:
             raise InputError(f"the domain {domain.name!r} has no {name} pairs{hint}")
     queries = (train.queries + splits.extra_queries) if settings.queries else []
     relatives = load_relatives(domain, settings)
-    seen = splits.train + splits.extra_queries + made + [each for relative in relatives for each in relative.seen]
-    lexicons = [domain.lexicon, *(relative.lexicon for relative in relatives)]
+    own = [] if settings.joint else splits.train + splits.extra_queries + made
+    seen = own + [each for relative in relatives for each in relative.seen]
+    lexicons = [domain.lexicon, *(relative.domain.lexicon for relative in relatives)]
     return Material(
         domain,
         train.labeled,
@@ -105,19 +109,23 @@ def load_material(recipe: Recipe) -> Material:
             (example.lf for example in seen if example.lf), always=chain.from_iterable(map(_lexicon_tokens, lexicons))
         ),
         relatives,
+        settings.joint,
     )
 
 
 def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
-    """The rest of the family. Its pairs keep as large a share of their labels as the domain's own."""
+    """The rest of the family, or all of it where it is joint. Its pairs keep as large a share of their labels as the
+    domain's own."""
+    family = [open_domain(name) for name in settings.family]
+    if settings.joint and domain.name not in (other.name for other in family):
+        raise InputError(f"data.joint: the domain {domain.name!r} is not in its family {list(settings.family)}")
     relatives = []
-    for name in settings.family:
-        other = open_domain(name)
-        if other.name == domain.name:
+    for other in family:
+        if other.name == domain.name and not settings.joint:
             continue
-        train = load_examples(other, dev_seed=settings.split_seed).train
-        split = labeled_split(train, ratio=settings.labeled, seed=settings.split_seed)
-        relatives.append(Relative(other.lexicon, split.labeled, train))
+        splits = load_examples(other, dev_seed=settings.split_seed)
+        split = labeled_split(splits.train, ratio=settings.labeled, seed=settings.split_seed)
+        relatives.append(Relative(other, split.labeled, splits.dev, splits.train + splits.extra_queries))
     return relatives
 
 

@@ -71,8 +71,8 @@ def train(
     _keep_vocab(run, "query", material.query_vocab)
     _keep_vocab(run, "lf", material.lf_vocab)
     canonical = f" ({len(material.canonical)} from the grammar)" if material.canonical else ""
-    others = sum(len(relative.pairs) for relative in material.relatives)
-    family = f" and {others} of {len(material.relatives)} other domains" if others else ""
+    others = [relative for relative in material.relatives if relative.domain.name != material.domain.name]
+    family = f" and {sum(len(other.pairs) for other in others)} of {len(others)} other domains" if others else ""
     yield Note(
         f"{material.domain.title}: {len(material.pairs)} pairs to train on{canonical}{family}, "
         f"{len(material.dev)} for dev; {len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
@@ -144,8 +144,8 @@ def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator
 
 def _read_by(recipe: Recipe, stage: Stage) -> tuple[ModelSettings, DataSettings]:
     """What decides the sizes of a stage's model, and which pairs it learns from."""
-    data = {name: getattr(recipe.data, name) for name in ("labeled", "canonical", "noise", "split_seed", "family")}
-    return stage_recipe(recipe, stage).model, DataSettings(**data)
+    read = ("labeled", "canonical", "noise", "split_seed", "family", "joint")
+    return stage_recipe(recipe, stage).model, DataSettings(**{name: getattr(recipe.data, name) for name in read})
 
 
 def _train_stage(

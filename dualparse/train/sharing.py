@@ -42,6 +42,8 @@ def essence(recipe: Recipe) -> Recipe:
 def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     """The recipe of a run that trains one pre-training stage of another run and nothing else."""
     alone = essence(recipe.model_copy(update={"stages": (stage,), "start_from": ""}))
+    if recipe.data.joint and stage in ("q2lf", "lf2q"):  # the same for the whole family
+        alone = alone.model_copy(update={"domain": recipe.data.family[0]})
     unread = ["beams", "reconstruction"]  # training looks with dev_beams
     return alone.model_copy(update={"search": _defaults(alone.search, unread)})
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -22,7 +22,7 @@ from dualparse.search import Options
 from dualparse.train.dual import Rules
 from dualparse.train.game import GameOptions, Players, Sets, game_task
 from dualparse.train.loop import Schedule, Task
-from dualparse.train.material import Material, set_word_vectors
+from dualparse.train.material import Material, Relative, set_word_vectors
 from dualparse.train.pseudo import pseudo_pairs
 from dualparse.train.step import Adam
 from dualparse.train.supervised import agent_task, language_model_task
@@ -61,8 +61,13 @@ def prepare(stage: str, recipe: Recipe, run: Run, material: Material, device: to
 
 def _agent(direction: Direction, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
     agent, note = _fresh_agent(direction, direction, recipe, material, device)
-    pairs = material.noisy_pairs if direction == "q2lf" else material.pairs
-    task = _supervised(agent, recipe, material, pairs, None)
+    if material.joint:
+        first, *others = material.relatives
+        agent = replace(agent, lexicon=first.domain.lexicon)
+        task = _supervised(agent, recipe, first, first.pairs, others=others, joint=True)
+    else:
+        pairs = material.noisy_pairs if direction == "q2lf" else material.pairs
+        task = _supervised(agent, recipe, material, pairs, others=material.relatives)
     return Prepared(task, _schedule(recipe.train, recipe.seed), results(recipe, direction), note)
 
 
@@ -77,7 +82,14 @@ def _fresh_agent(
 
 
 def _supervised(
-    agent: Agent, recipe: Recipe, material: Material, pairs: list[Example], weights: list[float] | None
+    agent: Agent,
+    recipe: Recipe,
+    material: Material | Relative,
+    pairs: list[Example],
+    *,
+    weights: list[float] | None = None,
+    others: list[Relative],
+    joint: bool = False,
 ) -> Task:
     return agent_task(
         agent,
@@ -89,7 +101,8 @@ def _supervised(
         seed=recipe.seed,
         search=search_options(recipe, beams=recipe.search.dev_beams),
         weights=weights,
-        others=[(relative.lexicon, relative.pairs) for relative in material.relatives],
+        others=others,
+        joint=joint,
     )
 
 
@@ -104,7 +117,8 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
     )
     agent, _ = _fresh_agent("q2lf", "pseudo", recipe, material, device)
     weights = [1.0] * len(material.pairs) + [recipe.pseudo.discount] * len(made)
-    task = _supervised(agent, recipe, material, material.pairs + made, weights)
+    others = [relative for relative in material.relatives if relative.domain.name != material.domain.name]
+    task = _supervised(agent, recipe, material, material.pairs + made, weights=weights, others=others)
     note = f"pseudo: {len(made)} pairs made up, each worth {recipe.pseudo.discount}"
     return Prepared(
         Task("pseudo", task.stepper, task.epoch, task.summarize, task.evaluate),

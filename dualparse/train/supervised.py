@@ -17,12 +17,12 @@ from dualparse.data.batch import Slice, bucketed, collate_texts, sides
 from dualparse.data.examples import Example
 from dualparse.data.vocab import PAD, Vocab
 from dualparse.domains.domain import Domain
-from dualparse.domains.lexicon import Lexicon
 from dualparse.evaluate import bleu, judge, percent
 from dualparse.models.agent import Agent
 from dualparse.models.language_model import LanguageModel
 from dualparse.search import Options, find
 from dualparse.train.loop import Task, epoch_seed
+from dualparse.train.material import Relative
 from dualparse.train.step import Adam, Stepper
 
 GPU_GRID = 8  # lengths are rounded up to this on a GPU, so that few shapes have to be captured
@@ -39,15 +39,17 @@ def agent_task(
     seed: int,
     search: Options,
     weights: Sequence[float] | None = None,
-    others: Sequence[tuple[Lexicon, Sequence[Example]]] = (),
+    others: Sequence[Relative] = (),
+    joint: bool = False,
 ) -> Task:
-    """Train an agent on pairs; `weights` discounts some of them (1 for all by default). `others` are pairs of other
-    domains, which call their entities by names of their own."""
+    """Train an agent on pairs; `weights` discounts some of them (1 for all by default). The pairs of `others` are
+    learned as well, by the names these domains have for their entities; where it is `joint`, their dev pairs count as
+    well."""
     stage, model = agent.direction, agent.model
     rng = random.Random(f"{seed}/{stage}/phrases")
     rows = agent.rows(train, rng)
-    for lexicon, pairs in others:
-        rows += replace(agent, lexicon=lexicon).rows(pairs, rng)
+    for other in others:
+        rows += replace(agent, lexicon=other.domain.lexicon).rows(other.pairs, rng)
     data = agent.encode_rows(rows)
     share = [*(weights or [1.0] * len(train)), *[1.0] * (len(rows) - len(train))]
     importance = torch.tensor(share, device=agent.device)
@@ -61,8 +63,16 @@ def agent_task(
 
     stepper = Stepper({stage: model}, loss, 2, optimizer)
     epoch = _epochs(stepper, data.source_lengths, data.target_lengths, stage, batch_size, seed)
+    judged = [(domain, dev), *((other.domain, other.dev) for other in others if joint)]
+    return Task(stage, stepper, epoch, _summarize, lambda: _scores(agent, judged, search))
+
+
+def _scores(agent: Agent, judged: Sequence[tuple[Domain, Sequence[Example]]], search: Options) -> dict[str, float]:
+    """Scores on dev; on that of several domains their means, by the number of pairs."""
     evaluate = form_scores if agent.direction == "q2lf" else query_scores
-    return Task(stage, stepper, epoch, _summarize, lambda: evaluate(agent, dev, domain, search))
+    found = [evaluate(replace(agent, lexicon=domain.lexicon), dev, domain, search) for domain, dev in judged]
+    sizes = [len(dev) for _, dev in judged]
+    return {name: float(np.average([scores[name] for scores in found], weights=sizes)) for name in found[0]}
 
 
 def language_model_task(

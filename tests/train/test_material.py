@@ -1,4 +1,4 @@
-"""What a run trains on when its pairs come from a grammar."""
+"""What a run trains on when its pairs come from a grammar, or from other domains as well."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ import torch
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.catalog import EMBEDDED, open_domain
 from dualparse.data.examples import load_examples
+from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
-from dualparse.models.agent import Encoded
+from dualparse.models.agent import Agent, Encoded
 from dualparse.models.tensors import load_tensors
 from dualparse.runs import Run
-from dualparse.train import stages
+from dualparse.search import Options
+from dualparse.train import stages, supervised
 from dualparse.train.loop import Record
 from dualparse.train.material import Material, load_material
 from dualparse.train.run import Note, train
+from dualparse.train.sharing import stage_recipe
 
 CPU = torch.device("cpu")
 
@@ -264,3 +267,45 @@ def test_a_family_is_trained_told_of_and_loaded(sibling, tmp_path):
 def test_an_unknown_relative_is_an_input_error():
     with pytest.raises(InputError, match="unknown domain"):
         load_material(recipe(data={"family": ["trials"]}))
+
+
+def joint_recipe(domain: str, *family: Path | str, **changes: object) -> Recipe:
+    return recipe(domain, data={"family": [str(name) for name in family], "joint": True}, **changes)
+
+
+def test_a_joint_family_trains_the_same_agents_for_each_of_its_domains(sibling, tmp_path):
+    found = {}
+    for name in ("trails", str(sibling)):
+        settings = joint_recipe(name, "trails", sibling, stages=["q2lf", "lf2q"])
+        folder = tmp_path / f"run{len(found)}"
+        told = list(train(settings, folder, device=CPU))
+        found[name] = weights(folder)
+        assert "of 1 other domains" in told[0].text
+        assert stage_recipe(settings, "q2lf").domain == stage_recipe(settings, "lf2q").domain == "trails"
+        assert stage_recipe(settings, "query_lm").domain == name
+    assert found["trails"] == found[str(sibling)]
+
+
+def test_dev_of_a_joint_family_is_that_of_all(sibling, tmp_path, monkeypatch):
+    (sibling / "dev.tsv").write_text("snowbound huts\t( filter ( all hut ) has_showers )\n", encoding="utf-8")
+    settings = joint_recipe("trails", "trails", sibling)
+    material = load_material(settings)
+    asked = []
+
+    def score(agent: Agent, dev: list, domain: Domain, search: Options) -> dict[str, float]:
+        asked.append((domain.name, agent.lexicon is domain.lexicon))
+        return {"score": 100.0 if domain.name == "trails" else 0.0}
+
+    monkeypatch.setattr(supervised, "form_scores", score)
+    task = stages.prepare("q2lf", settings, Run(tmp_path / "run"), material, CPU).task
+    size = len(load_material(recipe(data={})).dev)
+    assert task.evaluate() == {"score": pytest.approx(100 * size / (size + 1))}
+    assert asked == [("trails", True), ("paths", True)]
+
+
+def test_a_family_is_joint_with_all_its_domains_and_without_made_pairs(sibling):
+    with pytest.raises(InputError, match="'trails' is not in its family"):
+        load_material(joint_recipe("trails", sibling))
+    for data in ({"joint": True}, {"joint": True, "family": ["trails"], "canonical": 9}):
+        with pytest.raises(InputError, match="joint is for a family"):
+            recipe(data=data)

@@ -52,7 +52,8 @@ def other_value(key: str, recipe: Recipe) -> str:
 
 def changed(key: str, recipe: Recipe) -> Recipe:
     game = {**TINY["game"], **({"query_validity_lm": 0.0} if key == "stages" else {})}
-    return tiny(f"{key}={other_value(key, recipe)}", game=game)
+    more = ('data.family=["trails"]',) if key == "data.joint" else ()
+    return tiny(*more, f"{key}={other_value(key, recipe)}", game=game)
 
 
 KEYS = [key for key, _, _ in explain()]
