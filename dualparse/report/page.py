@@ -12,7 +12,7 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.report.claims import Finding, claims
 from dualparse.report.results import MISSING, Outcome, Result, outcomes_of, read_results
-from dualparse.report.tables import Table, all_tables, beyond, main_table, mistakes
+from dualparse.report.tables import Table, all_tables, main_table, mistakes
 
 BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of results -->"
 SHARING = "gpu-sharing.json"  # how many jobs a GPU takes at the same time, as benchmarks/sharing.py measured it
@@ -28,7 +28,7 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
     found = read_results(results)
     outcomes = outcomes_of(found)
     drawn = draw(outcomes, out)
-    tables = [*all_tables(outcomes), *beyond(outcomes)]
+    tables = list(all_tables(outcomes))
     files = {out / f"{table.name}.csv": table.csv() for table in tables}
     parts = [
         f"# Results\n\n{_provenance(found)}",

@@ -182,9 +182,10 @@ OURS_FIRST = "Ours first, the paper's in parentheses."
 
 
 def all_tables(outcomes: Sequence[Outcome]) -> Iterator[Table]:
-    """The paper's Tables 2 to 5."""
+    """The paper's Tables 2 to 5, then what is in none of them."""
     for make in (table2, table3, table4, table5):
         yield make(outcomes)
+    yield from beyond(outcomes)
 
 
 def _wide(
