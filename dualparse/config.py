@@ -56,9 +56,13 @@ class DataSettings(Closed):
     min_count: int = Field(1, ge=1, description="a query word seen less often in training reads as <unk>")
 
     @model_validator(mode="after")
-    def _something_is_labeled(self) -> DataSettings:
+    def _a_family_is_joint(self) -> DataSettings:
         if self.joint and (not self.family or self.canonical):
             raise ValueError("joint is for a family without canonical pairs: all its domains learn from the same pairs")
+        return self
+
+    @model_validator(mode="after")
+    def _something_is_labeled(self) -> DataSettings:
         if not self.labeled and not self.canonical:
             raise ValueError("nothing to train on: labeled is 0, and canonical (pairs from the grammar) is 0 as well")
         return self

@@ -55,6 +55,11 @@ class Material:
     joint: bool = False
 
     @property
+    def others(self) -> list[Relative]:
+        """The family without the domain itself."""
+        return [relative for relative in self.relatives if relative.domain.name != self.domain.name]
+
+    @property
     def pairs(self) -> list[Example]:
         """All pairs to learn from."""
         return self.labeled + self.canonical

@@ -71,7 +71,7 @@ def train(
     _keep_vocab(run, "query", material.query_vocab)
     _keep_vocab(run, "lf", material.lf_vocab)
     canonical = f" ({len(material.canonical)} from the grammar)" if material.canonical else ""
-    others = [relative for relative in material.relatives if relative.domain.name != material.domain.name]
+    others = material.others
     family = f" and {sum(len(other.pairs) for other in others)} of {len(others)} other domains" if others else ""
     yield Note(
         f"{material.domain.title}: {len(material.pairs)} pairs to train on{canonical}{family}, "

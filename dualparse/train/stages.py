@@ -67,7 +67,7 @@ def _agent(direction: Direction, recipe: Recipe, material: Material, device: tor
         task = _supervised(agent, recipe, first, first.pairs, others=others, joint=True)
     else:
         pairs = material.noisy_pairs if direction == "q2lf" else material.pairs
-        task = _supervised(agent, recipe, material, pairs, others=material.relatives)
+        task = _supervised(agent, recipe, material, pairs, others=material.others)
     return Prepared(task, _schedule(recipe.train, recipe.seed), results(recipe, direction), note)
 
 
@@ -117,8 +117,7 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
     )
     agent, _ = _fresh_agent("q2lf", "pseudo", recipe, material, device)
     weights = [1.0] * len(material.pairs) + [recipe.pseudo.discount] * len(made)
-    others = [relative for relative in material.relatives if relative.domain.name != material.domain.name]
-    task = _supervised(agent, recipe, material, material.pairs + made, weights=weights, others=others)
+    task = _supervised(agent, recipe, material, material.pairs + made, weights=weights, others=material.others)
     note = f"pseudo: {len(made)} pairs made up, each worth {recipe.pseudo.discount}"
     return Prepared(
         Task("pseudo", task.stepper, task.epoch, task.summarize, task.evaluate),
