@@ -16,6 +16,7 @@ DUALPARSE_FUSED_LSTM=1.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -25,8 +26,20 @@ from torch.nn import functional as F
 
 from dualparse.models.fused_choice import jit, tl, triton
 
-ROWS, WARPS = 16, 8  # rows a program handles, which is the least a matrix product has, and its warps
-UNITS, STAGES = 32, 2  # units at once, and how far ahead the weights of the next ones are fetched
+ROWS = 16  # rows a program handles, which is the least a matrix product has
+LARGEST = 256  # hidden units for which the weights of a part of them fit into a multiprocessor
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Units at once, how far ahead the weights of the next ones are fetched, and the warps of a program."""
+
+    units: int
+    stages: int
+    warps: int
+
+
+FORWARD, BACKWARD = Tiling(32, 2, 8), Tiling(32, 2, 8)
 
 entry = triton.jit(do_not_specialize=["B", "T"]) if triton else jit
 
@@ -70,7 +83,8 @@ class _FusedLSTM(torch.autograd.Function):
         last = cell.clone()
         seen = hidden.half().repeat(2, 1, 1, 1)
         _forward_kernel[(-(-rows // ROWS), directions)](
-            gates, weight.half(), lengths, seen, states, last, cells, opened, rows, steps, keep, **_constants(size)
+            gates, weight.half(), lengths, seen, states, last, cells, opened, rows, steps, keep,
+            **_constants(size, FORWARD),
         )
         ctx.save_for_backward(weight, hidden, cell, lengths, states, cells, opened)
         return states, last
@@ -86,7 +100,7 @@ class _FusedLSTM(torch.autograd.Function):
         kind = torch.bfloat16 if weight.is_cuda else weight.dtype  # Triton's interpreter has no bfloat16
         _backward_kernel[(-(-rows // ROWS), directions)](
             to_states.contiguous(), weight.to(kind), cell, lengths, cells, opened, to_gates, to_hidden, to_cell,
-            rows, steps, **_constants(size),
+            rows, steps, **_constants(size, BACKWARD),
         )  # fmt: skip
         before = _before(states, hidden, size)
         split = to_gates.view(rows * steps, directions, 4 * size)
@@ -102,16 +116,16 @@ def _before(states: Tensor, hidden: Tensor, size: int) -> list[Tensor]:
     return [forward, torch.cat([states[:, 1:, size:], torch.zeros_like(hidden[:, 1:])], dim=1)]
 
 
-def _constants(size: int) -> dict[str, int]:
+def _constants(size: int, tiling: Tiling) -> dict[str, int]:
     wide = max(2 * ROWS, triton.next_power_of_2(size))  # a matrix product has at least 16 of everything
     return {
         "N": size,
         "HALF": wide // 2,
         "WIDE": wide,
         "ROWS": ROWS,
-        "UNITS": UNITS,
-        "STAGES": STAGES,
-        "num_warps": WARPS,
+        "UNITS": tiling.units,
+        "STAGES": tiling.stages,
+        "num_warps": tiling.warps,
     }
 
 
@@ -150,23 +164,26 @@ def _forward_kernel(
             unit = start + tl.arange(0, UNITS)
             inside = (unit < N)[None, :]
             here = goes[:, None] & inside
+            gate = (moment * 4 * N)[:, None] + unit[None, :]
+            mine = place[:, None] + unit[None, :]
+            cell = tl.load(last + mine, mask=here, other=0.0)
+            entered = tl.load(gates + gate, mask=here, other=0.0)
+            kept = tl.load(gates + gate + N, mask=here, other=0.0)
+            proposed = tl.load(gates + gate + 2 * N, mask=here, other=0.0)
+            shown = tl.load(gates + gate + 3 * N, mask=here, other=0.0)
             at = weight + unit[None, :] * N + half[:, None]
             low, high = inside & (half < N)[:, None], inside & (half < N - HALF)[:, None]
-            entered = tl.dot(left, tl.load(at, mask=low, other=0.0))
+            entered += tl.dot(left, tl.load(at, mask=low, other=0.0))
             entered += tl.dot(right, tl.load(at + HALF, mask=high, other=0.0))
-            kept = tl.dot(left, tl.load(at + N * N, mask=low, other=0.0))
+            kept += tl.dot(left, tl.load(at + N * N, mask=low, other=0.0))
             kept += tl.dot(right, tl.load(at + N * N + HALF, mask=high, other=0.0))
-            proposed = tl.dot(left, tl.load(at + 2 * N * N, mask=low, other=0.0))
+            proposed += tl.dot(left, tl.load(at + 2 * N * N, mask=low, other=0.0))
             proposed += tl.dot(right, tl.load(at + 2 * N * N + HALF, mask=high, other=0.0))
-            shown = tl.dot(left, tl.load(at + 3 * N * N, mask=low, other=0.0))
+            shown += tl.dot(left, tl.load(at + 3 * N * N, mask=low, other=0.0))
             shown += tl.dot(right, tl.load(at + 3 * N * N + HALF, mask=high, other=0.0))
-            gate = (moment * 4 * N)[:, None] + unit[None, :]
-            entered = tl.sigmoid(entered + tl.load(gates + gate, mask=here, other=0.0))
-            kept = tl.sigmoid(kept + tl.load(gates + gate + N, mask=here, other=0.0))
-            proposed = _tanh(proposed + tl.load(gates + gate + 2 * N, mask=here, other=0.0))
-            shown = tl.sigmoid(shown + tl.load(gates + gate + 3 * N, mask=here, other=0.0))
-            mine = place[:, None] + unit[None, :]
-            cell = kept * tl.load(last + mine, mask=here, other=0.0) + entered * proposed
+            entered, kept, shown = tl.sigmoid(entered), tl.sigmoid(kept), tl.sigmoid(shown)
+            proposed = _tanh(proposed)
+            cell = kept * cell + entered * proposed
             state = shown * _tanh(cell)
             tl.store(last + mine, cell, mask=here)
             tl.store(write + mine, state.to(seen.dtype.element_ty), mask=here)
