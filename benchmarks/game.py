@@ -17,7 +17,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -36,6 +36,7 @@ from dualparse.config import Recipe, make_recipe
 from dualparse.data.catalog import open_domain
 from dualparse.files import write_text
 from dualparse.models.heap import keep_freed_memory
+from dualparse.models.shared_gpu import TOLD
 from dualparse.runs import Run
 from dualparse.sweep.jobs import current_commit
 from dualparse.train.dual import play
@@ -154,10 +155,16 @@ def compare_heaps(folder: Path, *, rounds: int, iterations: int, say: Say = lamb
 
 
 def _worker(
-    folder: Path, cores: int, heap: str, logs: Path, device: str = "cpu", number: int = 0
+    folder: Path,
+    cores: int,
+    heap: str,
+    logs: Path,
+    device: str = "cpu",
+    number: int = 0,
+    variables: Mapping[str, str] | None = None,
 ) -> AbstractContextManager[Worker]:
     command = [sys.executable, "-m", "benchmarks.game", "--work", str(folder), "--threads", str(cores), "--heap", heap]
-    return started([*command, "--device", device], logs / f"{heap}-{number}.log")
+    return started([*command, "--device", device], logs / f"{heap}-{number}.log", variables)
 
 
 def _turn(worker: Worker, iterations: int) -> tuple[Callable[[], dict[str, float]], int]:
@@ -191,17 +198,18 @@ def show(figure: Comparison, console: Console) -> None:
 def play_on_gpu(folder: Path, device: str, count: int, *, rounds: int, iterations: int) -> dict[str, Any]:
     """Iterations a second of every round, of all processes together; the first rounds meet shapes to be captured."""
     with tempfile.TemporaryDirectory(prefix="game-") as logs, ExitStack() as stack, ThreadPoolExecutor(count) as pool:
-        begun = (_worker(folder, 1, "kept", Path(logs), device, number) for number in range(count))
+        told = TOLD if count > 1 else {}
+        begun = (_worker(folder, 1, "kept", Path(logs), device, number, told) for number in range(count))
         workers = list(pool.map(stack.enter_context, begun))
-        rates, told = [], []
+        rates, answers = [], []
         for _ in range(rounds):
-            told = list(pool.map(lambda worker: worker.ask({"iterations": iterations}), workers))
-            rates.append(round(sum(one["items"] for one in told) / max(one["seconds"] for one in told), 2))
+            answers = list(pool.map(lambda worker: worker.ask({"iterations": iterations}), workers))
+            rates.append(round(sum(one["items"] for one in answers) / max(one["seconds"] for one in answers), 2))
     return {
         "processes": count,
         "rounds": rates,
         "iterations_per_second": median(rates[-(-rounds // 2) :]),
-        **{f"{part}_ms": round(median(one[f"{part}_ms"] for one in told), 2) for part in PARTS},
+        **{f"{part}_ms": round(median(one[f"{part}_ms"] for one in answers), 2) for part in PARTS},
     }
 
 

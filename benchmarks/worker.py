@@ -7,6 +7,7 @@ both. The other end of the line is `answer` here, or the loop of `joeynmt_worker
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,12 +37,19 @@ class Worker:
 
 
 @contextmanager
-def started(command: Sequence[str | Path], log: Path) -> Iterator[Worker]:
-    """A process at work; it ends with the block. What it says besides its answers goes to `log`."""
+def started(command: Sequence[str | Path], log: Path, variables: Mapping[str, str] | None = None) -> Iterator[Worker]:
+    """A process at work; it ends with the block. What it says besides its answers goes to `log`, and `variables` join
+    its environment."""
     with (
         log.open("w", encoding="utf-8") as errors,
         subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8"
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, **(variables or {})},
         ) as process,
     ):
         assert process.stdin is not None and process.stdout is not None

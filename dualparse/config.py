@@ -41,7 +41,7 @@ class DataSettings(Closed):
         description="share of words left out of what q2lf reads of canonical pairs, and of foreign ones put in",
     )
     family: tuple[str, ...] = Field(
-        (), description="domains with forms of the same kind: their labeled pairs pre-train the agents as well"
+        (), description="domains with forms of the same kind: their pairs pre-train the agents as well"
     )
     joint: bool = Field(
         False, description="dev pairs of the whole family choose the pre-trained agents, which its domains then share"
@@ -57,8 +57,8 @@ class DataSettings(Closed):
 
     @model_validator(mode="after")
     def _a_family_is_joint(self) -> DataSettings:
-        if self.joint and (not self.family or self.canonical):
-            raise ValueError("joint is for a family without canonical pairs: all its domains learn from the same pairs")
+        if self.joint and (not self.family or self.noise):
+            raise ValueError("joint is for a family, without noise: all its domains learn from the same pairs")
         return self
 
     @model_validator(mode="after")
@@ -87,6 +87,7 @@ class TrainSettings(Closed):
 
     epochs: int = Field(100, ge=1, description="passes over the labeled pairs at the most")
     batch_size: int = Field(16, ge=1, description="pairs per update")
+    updates: int = Field(1, ge=1, description="least updates of an epoch: few pairs are gone through several times")
     learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate")
     final_rate: float = Field(
         1.0, ge=0, le=1, description="share of the learning rate left at the end, reached linearly"
@@ -142,6 +143,7 @@ class PseudoSettings(Closed):
     """The pseudo-labelling baseline (paper Section 4.4)."""
 
     discount: float = Field(0.5, ge=0, le=1, description="weight of a made-up pair")
+    epochs: int = Field(0, ge=0, description="passes over labeled and made-up pairs at the most; 0: train.epochs")
 
 
 class SearchSettings(Closed):

@@ -28,6 +28,7 @@ from dualparse.lf.verdict import Verdict
 DERIVED, SWAPPED = "derived", "entities swapped"
 FREQUENCY_POWER = 0.5
 DRAWS = 300  # derivations in a row that gave nothing new, before all of them are gone through
+FUTILE = 5  # the same where so many derivations were drawn for each that was new
 PATIENCE = 20_000  # replacements in a row that gave nothing new, before the ontology counts as exhausted
 
 # Functions that take a property without asking whether the things have it, and where the property stands.
@@ -274,8 +275,9 @@ class _Collector:
 
     def draw(self, samples: list[tuple[str, Iterator[Derivation]]]) -> None:
         """Draw from all variants in turn at random, until there are enough or nothing new comes."""
-        misses = 0
-        while misses < DRAWS and not self.is_full:
+        misses, drawn = 0, 0
+        while misses < DRAWS and drawn < DRAWS + FUTILE * len(self.result.forms) and not self.is_full:
+            drawn += 1
             kind, sample = self._rng.choice(samples)
             derivation = next(sample, None)
             item = None if derivation is None else self._new(kind, derivation)

@@ -7,15 +7,16 @@ back, its gradient) goes through a small buffer in global memory, in practice th
 writing and reading; there are two of each, so that one barrier a step is enough. A step costs what it costs to read the
 recurrent weights, in half precision. Sums are in single precision.
 
+A network has few rows, so this leaves most of the card idle, and alone cuDNN is quicker. Where processes share a card
+(DUALPARSE_SHARED_GPU=1; a sweep with several jobs says so) idle parts are room for the others, and together they get
+further (benchmarks/fused_lstm.py, benchmarks/game.py).
+
 Precision is that of matrix products on tensor cores, so this may be used where these are allowed ("high" in
-`torch.set_float32_matmul_precision`), which is in training. It is right in Triton's interpreter and compiles for
-Hopper, but has not been timed on a card (benchmarks/fused_lstm.py): cuDNN's LSTM is used unless the environment says
-DUALPARSE_FUSED_LSTM=1.
+`torch.set_float32_matmul_precision`), which is in training.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from dualparse.models.fused_choice import jit, tl, triton
+from dualparse.models.shared_gpu import is_shared
 
 ROWS = 16  # rows a program handles, which is the least a matrix product has
 LARGEST = 256  # hidden units for which the weights of a part of them fit into a multiprocessor
@@ -39,16 +41,15 @@ class Tiling:
     warps: int
 
 
-FORWARD, BACKWARD = Tiling(32, 2, 8), Tiling(32, 2, 8)
+FORWARD, BACKWARD = Tiling(64, 2, 8), Tiling(16, 3, 4)
 
 entry = triton.jit(do_not_specialize=["B", "T"]) if triton else jit
 
 
-def available(tensor: Tensor) -> bool:
-    """Whether the kernels can be used for such tensors, and may be."""
-    possible = triton is not None and tensor.is_cuda and tensor.dtype == torch.float32
-    asked = os.environ.get("DUALPARSE_FUSED_LSTM") == "1"
-    return possible and asked and torch.get_float32_matmul_precision() != "highest"
+def available(lstm: nn.LSTM, tensor: Tensor) -> bool:
+    """Whether the kernels can be used for such tensors, may be, and pay off."""
+    possible = triton is not None and tensor.is_cuda and tensor.dtype == torch.float32 and lstm.hidden_size <= LARGEST
+    return possible and is_shared() and torch.get_float32_matmul_precision() != "highest"
 
 
 def fused_lstm(
@@ -83,7 +84,17 @@ class _FusedLSTM(torch.autograd.Function):
         last = cell.clone()
         seen = hidden.half().repeat(2, 1, 1, 1)
         _forward_kernel[(-(-rows // ROWS), directions)](
-            gates, weight.half(), lengths, seen, states, last, cells, opened, rows, steps, keep,
+            gates,
+            weight.half(),
+            lengths,
+            seen,
+            states,
+            last,
+            cells,
+            opened,
+            rows,
+            steps,
+            keep,
             **_constants(size, FORWARD),
         )
         ctx.save_for_backward(weight, hidden, cell, lengths, states, cells, opened)

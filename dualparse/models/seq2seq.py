@@ -176,7 +176,7 @@ class Seq2Seq(nn.Module):
             source = source.masked_fill((drawn < self.word_dropout) & mask, UNK)
         embedded = self.dropout(self.source_embedding(source))
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
-        if fused_lstm.available(marked):
+        if fused_lstm.available(self.encoder, marked):
             states, cells = fused_lstm.fused_lstm(self.encoder, marked, mask.sum(-1))
             last = states[:, 0, self.encoder.hidden_size :], cells[:, 1]
         else:
@@ -202,7 +202,7 @@ class Seq2Seq(nn.Module):
     def _decode(self, memory: Memory, inputs: Tensor) -> _Decoded:
         """[B, T] numbers read -> decoder states, attention and gate of all steps."""
         embedded = self.dropout(self.target_embedding(inputs))
-        if fused_lstm.available(embedded):
+        if fused_lstm.available(self.decoder, embedded):
             steps = (inputs != PAD).sum(-1)
             hidden, _ = fused_lstm.fused_lstm(self.decoder, embedded, steps, (memory.hidden, memory.cell))
         else:

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from dualparse.errors import InputError
+from dualparse.models.shared_gpu import TOLD
 from dualparse.sweep.jobs import Job, run_job
 
 PASSED_ON = ("DUALPARSE_DATA", "DUALPARSE_COMMIT", "OMP_NUM_THREADS")  # variables that processes on a cluster need too
@@ -85,7 +86,8 @@ class Local:
     def _run(self, job: Job) -> tuple[Job, str]:
         log = job.beside(".log")
         log.parent.mkdir(parents=True, exist_ok=True)
-        threads = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // self.workers))}
+        variables = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // self.workers))}
+        variables |= TOLD if self.workers > 1 else {}
         with log.open("wb") as output:
             with self._guard:
                 if self._stopped:
@@ -95,7 +97,7 @@ class Local:
                     stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    env=threads | os.environ,
+                    env=variables | os.environ,
                 )
                 self._running.add(process)
             process.communicate(job.to_json().encode())
@@ -142,6 +144,7 @@ class OnRay:
         except ModuleNotFoundError:
             raise InputError("Ray is not installed here: pip install 'dualparse[ray]'") from None
         variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        variables |= TOLD if self.gpu_share and self.gpu_share < 1 else {}
         try:
             ray.init(
                 address=self.address or None,

@@ -84,6 +84,7 @@ class GameOptions:
     from_form: Rules
     search: Options
     batch_size: int = 16
+    updates: int = 1  # of an epoch, at the least
     graded: bool = False
     guidance: float = 1.0
     query_loop: bool = True
@@ -140,11 +141,12 @@ class Game:
         self.stepper = Stepper(modules, self.loss, 2 * len(FIGURES) + 4, optimizer)
 
     def epoch(self, number: int) -> Iterator[tuple[int, int]]:
-        """One pass over the longest set."""
+        """One pass over the longest set, or as many as make up the least number of updates."""
         options = self.options
         rng = random.Random(epoch_seed(options.seed, "game/order", number))
         size = options.batch_size
-        total = -(-max(len(self.sets.labeled), len(self.sets.queries), len(self.sets.forms)) // size)
+        once = -(-max(len(self.sets.labeled), len(self.sets.queries), len(self.sets.forms)) // size)
+        total = once * -(-options.updates // once)
         queries = _batches(_sources(self.players.q2lf, self.sets.queries, rng), total, size, rng)
         forms = _batches(_sources(self.players.lf2q, self.sets.forms, rng), total, size, rng)
         pairs = _batches(range(len(self.sets.labeled)), total, size, rng)

@@ -28,7 +28,8 @@ MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a rec
 
 @dataclass(frozen=True)
 class Relative:
-    """A domain of the family: its labeled pairs, those of dev, and all examples its words come from."""
+    """A domain of the family: its pairs to learn from (labeled, and from its grammar where these are asked for), those
+    of dev, and all examples its words come from."""
 
     domain: Domain
     pairs: list[Example]
@@ -120,7 +121,7 @@ def load_material(recipe: Recipe) -> Material:
 
 def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
     """The rest of the family, or all of it where it is joint. Its pairs keep as large a share of their labels as the
-    domain's own."""
+    domain's own, and each grammar makes as many."""
     family = [open_domain(name) for name in settings.family]
     if settings.joint and domain.name not in (other.name for other in family):
         raise InputError(f"data.joint: the domain {domain.name!r} is not in its family {list(settings.family)}")
@@ -130,7 +131,9 @@ def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
             continue
         splits = load_examples(other, dev_seed=settings.split_seed)
         split = labeled_split(splits.train, ratio=settings.labeled, seed=settings.split_seed)
-        relatives.append(Relative(other, split.labeled, splits.dev, splits.train + splits.extra_queries))
+        made = canonical_examples(other, settings)
+        seen = splits.train + splits.extra_queries + made
+        relatives.append(Relative(other, split.labeled + made, splits.dev, seen))
     return relatives
 
 

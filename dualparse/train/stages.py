@@ -98,6 +98,7 @@ def _supervised(
         material.domain,
         optimizer=adam(recipe.train),
         batch_size=recipe.train.batch_size,
+        updates=recipe.train.updates,
         seed=recipe.seed,
         search=search_options(recipe, beams=recipe.search.dev_beams),
         weights=weights,
@@ -121,10 +122,16 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
     note = f"pseudo: {len(made)} pairs made up, each worth {recipe.pseudo.discount}"
     return Prepared(
         Task("pseudo", task.stepper, task.epoch, task.summarize, task.evaluate),
-        _schedule(recipe.train, recipe.seed),
+        _schedule(_pseudo_training(recipe), recipe.seed),
         results(recipe, "pseudo"),
         note,
     )
+
+
+def _pseudo_training(recipe: Recipe) -> TrainSettings:
+    epochs = recipe.pseudo.epochs or recipe.train.epochs
+    first = min(recipe.train.evaluate_from, epochs)
+    return recipe.train.model_copy(update={"epochs": epochs, "evaluate_from": first})
 
 
 def _language_model(stage: str, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
@@ -147,6 +154,7 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
         texts(material.dev),
         optimizer=adam(recipe.language_model),
         batch_size=recipe.language_model.batch_size,
+        updates=recipe.language_model.updates,
         seed=recipe.seed,
     )
     return Prepared(task, _schedule(recipe.language_model, recipe.seed), results(recipe, stage))
@@ -197,6 +205,7 @@ def game_options(settings: GameSettings, recipe: Recipe) -> GameOptions:
         ),
         search=Options(settings.beams, settings.max_length, settings.length_power),
         batch_size=settings.batch_size,
+        updates=settings.updates,
         graded=settings.graded,
         guidance=settings.guidance,
         query_loop=settings.query_loop,

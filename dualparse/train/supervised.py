@@ -36,6 +36,7 @@ def agent_task(
     *,
     optimizer: Adam,
     batch_size: int,
+    updates: int = 1,
     seed: int,
     search: Options,
     weights: Sequence[float] | None = None,
@@ -62,7 +63,7 @@ def agent_task(
         return -(log_probs * filled * importance[rows]).sum(), figures
 
     stepper = Stepper({stage: model}, loss, 2, optimizer)
-    epoch = _epochs(stepper, data.source_lengths, data.target_lengths, stage, batch_size, seed)
+    epoch = _epochs(stepper, data.source_lengths, data.target_lengths, stage, (batch_size, updates), seed)
     judged = [(domain, dev), *((other.domain, other.dev) for other in others if joint)]
     return Task(stage, stepper, epoch, _summarize, lambda: _scores(agent, judged, search))
 
@@ -84,6 +85,7 @@ def language_model_task(
     *,
     optimizer: Adam,
     batch_size: int,
+    updates: int = 1,
     seed: int,
 ) -> Task:
     """Train a language model on token sequences; the dev score is minus the loss per token."""
@@ -105,18 +107,29 @@ def language_model_task(
         return {"score": per_token, "perplexity": float(np.exp(-per_token))}
 
     stepper = Stepper({stage: model}, loss, 2, optimizer)
-    return Task(stage, stepper, _epochs(stepper, lengths, lengths, stage, batch_size, seed), _summarize, evaluate)
+    return Task(
+        stage, stepper, _epochs(stepper, lengths, lengths, stage, (batch_size, updates), seed), _summarize, evaluate
+    )
 
 
 def _epochs(
-    stepper: Stepper, source_lengths: np.ndarray, target_lengths: np.ndarray, stage: str, batch_size: int, seed: int
+    stepper: Stepper,
+    source_lengths: np.ndarray,
+    target_lengths: np.ndarray,
+    stage: str,
+    size: tuple[int, int],
+    seed: int,
 ) -> Callable[[int], Iterator[tuple[int, int]]]:
-    """Epochs of length-bucketed batches; the row numbers of a whole epoch go to the device at once."""
+    """Epochs of length-bucketed batches; the row numbers of a whole epoch go to the device at once. `size`: pairs of a
+    batch, and batches of an epoch at the least."""
     grid = GPU_GRID if stepper.capture else 1
+    batch_size, updates = size
 
     def epoch(number: int) -> Iterator[tuple[int, int]]:
         rng = random.Random(epoch_seed(seed, stage + "/order", number))
-        slices: list[Slice] = bucketed(source_lengths, target_lengths, batch_size=batch_size, rng=rng, grid=grid)
+        slices: list[Slice] = []
+        while len(slices) < updates:
+            slices += bucketed(source_lengths, target_lengths, batch_size=batch_size, rng=rng, grid=grid)
         rows = torch.from_numpy(np.stack([s.rows for s in slices])).to(stepper.device)
         filled = torch.from_numpy(np.stack([s.weight for s in slices])).to(stepper.device)
         for i, part in enumerate(slices):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -28,7 +29,19 @@ def test_states_and_gradients_are_those_of_pytorch():
 
 def test_not_used_on_a_cpu(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "high")
-    assert not fused_lstm.available(torch.zeros(1))
+    monkeypatch.setenv("DUALPARSE_SHARED_GPU", "1")
+    assert not fused_lstm.available(nn.LSTM(1, 1), torch.zeros(1))
+
+
+@pytest.mark.parametrize(("shared", "units", "used"), [("1", 256, True), ("1", 257, False), ("0", 256, False)])
+def test_used_where_others_share_the_card_and_the_weights_fit(
+    monkeypatch: pytest.MonkeyPatch, shared: str, units: int, used: bool
+):
+    on_card = SimpleNamespace(is_cuda=True, dtype=torch.float32)
+    monkeypatch.setattr(fused_lstm, "triton", object())
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "high")
+    monkeypatch.setenv("DUALPARSE_SHARED_GPU", shared)
+    assert fused_lstm.available(nn.LSTM(1, units, device="meta"), on_card) == used
 
 
 def each_row_by_itself(
@@ -54,7 +67,7 @@ def test_a_network_with_it_is_the_same_network(monkeypatch: pytest.MonkeyPatch, 
         return scores, list(torch.autograd.grad(scores.sum(), list(model.parameters())))
 
     expected, slopes = run()
-    monkeypatch.setattr(fused_lstm, "available", lambda tensor: True)
+    monkeypatch.setattr(fused_lstm, "available", lambda lstm, tensor: True)
     monkeypatch.setattr(fused_lstm, "fused_lstm", each_row_by_itself)
     found, others = run()
     assert torch.allclose(found, expected, atol=1e-5)

@@ -25,6 +25,7 @@ if job["name"] == "bug": raise ValueError("a bug")
 if job["name"] == "slow":
     open(job["folder"], "w").write(str(os.getpid()))
     time.sleep(60)
+if job["name"] == "asked": open(job["folder"], "w").write(os.environ.get("DUALPARSE_SHARED_GPU", "alone"))
 """
 COMMAND = (sys.executable, "-c", WORKER)
 
@@ -45,6 +46,13 @@ def test_a_job_that_dies_harms_no_other(tmp_path, workers):
     first, *rest = told["bug"].splitlines()
     assert first == "ValueError: a bug" and any(line.startswith("Traceback") for line in rest)
     assert not list((tmp_path / "jobs").glob("*.log"))
+
+
+@pytest.mark.parametrize(("workers", "told"), [(1, "alone"), (2, "1")])
+def test_jobs_are_told_whether_they_share_a_gpu(tmp_path, workers, told):
+    with Local(workers, command=COMMAND) as local:
+        assert [error for _, error in local.run([job("asked", tmp_path)])] == [""]
+    assert (tmp_path / "pid").read_text() == told
 
 
 def alive(pid: int) -> bool:

@@ -221,6 +221,8 @@ def test_an_epoch_is_as_long_as_the_longest_set_and_the_others_start_over(monkey
     seen.clear()
     list(game.epoch(1))
     assert [[item.tokens for item in iteration[0]] for iteration in seen] == first
+    longer = letters.game(letters.options(batch_size=2, updates=3))
+    assert len(list(longer.epoch(1))) == 4, "whole passes"
 
 
 def test_no_set_may_be_empty():

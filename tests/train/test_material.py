@@ -303,9 +303,21 @@ def test_dev_of_a_joint_family_is_that_of_all(sibling, tmp_path, monkeypatch):
     assert asked == [("trails", True), ("paths", True)]
 
 
-def test_a_family_is_joint_with_all_its_domains_and_without_made_pairs(sibling):
+def test_every_grammar_of_a_family_makes_pairs(sibling):
+    family = [str(name) for name in ("trails", sibling)]
+    apart = load_material(recipe(data={"family": family, "canonical": 24}))
+    assert [len(relative.pairs) for relative in apart.relatives] == [4 + 24]
+    joint = load_material(recipe(data={"family": family, "canonical": 24, "joint": True}))
+    own = joint.relatives[0]
+    assert (own.pairs, joint.canonical) == (joint.pairs, apart.canonical)
+    assert joint.relatives[1].pairs == apart.relatives[0].pairs
+    words = {word for pair in joint.canonical for word in pair.query or ()}
+    assert words <= set(joint.query_vocab.tokens)
+
+
+def test_a_family_is_joint_with_all_its_domains_and_without_noise(sibling):
     with pytest.raises(InputError, match="'trails' is not in its family"):
         load_material(joint_recipe("trails", sibling))
-    for data in ({"joint": True}, {"joint": True, "family": ["trails"], "canonical": 9}):
+    for data in ({"joint": True}, {"joint": True, "family": ["trails"], "noise": 0.1}):
         with pytest.raises(InputError, match="joint is for a family"):
             recipe(data=data)

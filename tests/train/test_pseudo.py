@@ -144,3 +144,8 @@ def test_one_kind_of_unlabeled_data_alone(run, side):
 
 def test_the_paper_counts_a_made_up_pair_half():
     assert make_recipe({"domain": "toy"}).pseudo.discount == 0.5
+
+
+def test_training_on_made_up_pairs_may_take_fewer_epochs(run):
+    _, _, events = run(pseudo={"epochs": 3})
+    assert [e.stage for e in events if isinstance(e, Record)] == ["q2lf"] * 12 + ["lf2q"] * 12 + ["pseudo"] * 3

@@ -39,6 +39,17 @@ def records(task: Task, **schedule) -> list[Record]:
     return [event for event in fit(task, Schedule(**schedule)) if isinstance(event, Record)]
 
 
+@pytest.mark.parametrize(("updates", "passes"), [(1, 1), (3, 1), (4, 2), (7, 3)])
+def test_few_pairs_are_gone_through_several_times_an_epoch(updates, passes):
+    pairs = toy.examples()[:20]
+    task = agent_task(
+        toy.agent(hidden=8), pairs, pairs, toy.domain(), optimizer=FAST, batch_size=8, updates=updates, seed=1,
+        search=GREEDY,
+    )  # fmt: skip
+    once = 3
+    assert list(task.epoch(1)) == [(i + 1, passes * once) for i in range(passes * once)]
+
+
 @pytest.mark.parametrize("copy", [True, False], ids=["AttPtr", "Att"])
 def test_q2lf_learns_the_toy_domain_completely(copy):
     agent, pairs = toy.agent(copy=copy, hidden=24), toy.examples()

@@ -70,6 +70,7 @@ class Deriver:
     keep: Keep | None = None
     counts: Counts = field(default_factory=Counts)
     _kept: dict[tuple[str, int], list[Derivation]] = field(default_factory=dict, repr=False)
+    _fits: dict[tuple[str, int], list[Rule]] = field(default_factory=dict, repr=False)
     _room: int = field(default=KEPT_OF_ALL, repr=False)
     _budget: int = field(default=0, repr=False)
 
@@ -193,11 +194,7 @@ class Deriver:
 
     def _draw(self, category: str, depth: int, rng: random.Random) -> Derivation | None:
         """One derivation at most so deep, each fitting rule with the same chance; None where none was found."""
-        fitting = [
-            rule
-            for rule in self.grammar.by_category[category]
-            if depth > 0 and all(self.grammar.min_depth[child] < depth for child in rule.children)
-        ]
+        fitting = self._fitting(category, depth)
         for _ in range(_TRIES_A_PART if fitting else 0):
             rule = rng.choice(fitting)
             parts: list[Derivation] = []
@@ -214,6 +211,17 @@ class Deriver:
                 if derivation is not None:
                     return derivation
         return None
+
+    def _fitting(self, category: str, depth: int) -> list[Rule]:
+        """Rules of a category that can be at most so deep."""
+        known = self._fits.get((category, depth))
+        if known is None:
+            known = self._fits[category, depth] = [
+                rule
+                for rule in self.grammar.by_category[category]
+                if depth > 0 and all(self.grammar.min_depth[child] < depth for child in rule.children)
+            ]
+        return known
 
 
 def size(form: Tree) -> float:

@@ -27,7 +27,7 @@ _DISTINCT = "distinct"
 _IGNORED_OPTIONS = ("anchored", "floating")  # they steer a parser, not generation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """`parts` are words and categories in the order they are said; a category begins with `$`.
 
@@ -41,7 +41,7 @@ class Rule:
     line: int
     distinct: bool = False
 
-    @property
+    @cached_property
     def children(self) -> tuple[str, ...]:
         """The categories among the parts."""
         return tuple(part for part in self.parts if is_category(part))
