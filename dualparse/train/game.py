@@ -63,7 +63,7 @@ class Players:
 class Sets:
     """What is played with: labeled pairs, queries and forms (those of the labeled pairs included); none is empty.
 
-    noisy   the labeled pairs as q2lf reads them, where that differs
+    noisy   as many pairs for q2lf, where these differ
     """
 
     labeled: Sequence[Example]

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from dualparse.config import DataSettings, ModelSettings, Recipe
+from dualparse.data.batch import Direction
 from dualparse.data.benchmarks import glove_path, require
 from dualparse.data.catalog import open_domain
 from dualparse.data.examples import Example, dev_split, labeled_split, load_examples
@@ -28,13 +29,18 @@ MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a rec
 
 @dataclass(frozen=True)
 class Relative:
-    """A domain of the family: its pairs to learn from (labeled, and from its grammar where these are asked for), those
-    of dev, and all examples its words come from."""
+    """A domain of the family: its labeled pairs, those its grammar made, those of dev, and all examples its words come
+    from."""
 
     domain: Domain
-    pairs: list[Example]
+    labeled: list[Example]
+    canonical: list[Example]
     dev: list[Example]
     seen: list[Example]
+
+    def pairs_of(self, direction: Direction) -> list[Example]:
+        """The pairs an agent learns from: lf2q learns to speak as people do, where any have spoken."""
+        return self.labeled + self.canonical if direction == "q2lf" else self.labeled or self.canonical
 
 
 @dataclass(frozen=True)
@@ -65,10 +71,9 @@ class Material:
         """All pairs to learn from."""
         return self.labeled + self.canonical
 
-    @property
-    def noisy_pairs(self) -> list[Example]:
-        """The same pairs as q2lf reads them."""
-        return self.labeled + self.noisy
+    def pairs_of(self, direction: Direction) -> list[Example]:
+        """The pairs an agent learns from: lf2q learns to speak as people do, where any have spoken."""
+        return self.labeled + self.noisy if direction == "q2lf" else self.labeled or self.canonical
 
     @property
     def all_queries(self) -> list[Example]:
@@ -133,7 +138,7 @@ def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
         split = labeled_split(splits.train, ratio=settings.labeled, seed=settings.split_seed)
         made = canonical_examples(other, settings)
         seen = splits.train + splits.extra_queries + made
-        relatives.append(Relative(other, split.labeled + made, splits.dev, seen))
+        relatives.append(Relative(other, split.labeled, made, splits.dev, seen))
     return relatives
 
 

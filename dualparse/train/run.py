@@ -72,7 +72,8 @@ def train(
     _keep_vocab(run, "lf", material.lf_vocab)
     canonical = f" ({len(material.canonical)} from the grammar)" if material.canonical else ""
     others = material.others
-    family = f" and {sum(len(other.pairs) for other in others)} of {len(others)} other domains" if others else ""
+    pairs = sum(len(other.pairs_of("q2lf")) for other in others)
+    family = f" and {pairs} of {len(others)} other domains" if others else ""
     yield Note(
         f"{material.domain.title}: {len(material.pairs)} pairs to train on{canonical}{family}, "
         f"{len(material.dev)} for dev; {len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"

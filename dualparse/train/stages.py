@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 
 import torch
 
@@ -64,10 +65,9 @@ def _agent(direction: Direction, recipe: Recipe, material: Material, device: tor
     if material.joint:
         first, *others = material.relatives
         agent = replace(agent, lexicon=first.domain.lexicon)
-        task = _supervised(agent, recipe, first, first.pairs, others=others, joint=True)
+        task = _supervised(agent, recipe, first, first.pairs_of(direction), others=others, joint=True)
     else:
-        pairs = material.noisy_pairs if direction == "q2lf" else material.pairs
-        task = _supervised(agent, recipe, material, pairs, others=material.others)
+        task = _supervised(agent, recipe, material, material.pairs_of(direction), others=material.others)
     return Prepared(task, _schedule(recipe.train, recipe.seed), results(recipe, direction), note)
 
 
@@ -168,7 +168,8 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         run.language_model("query_lm", device) if settings.form_loop and settings.form_validity_lm else None,
         run.language_model("lf_lm", device) if settings.query_loop and settings.query_validity_lm else None,
     )
-    sets = Sets(material.pairs, material.all_queries, material.all_forms, material.noisy_pairs)
+    read, said = (material.pairs_of(direction) for direction in ("q2lf", "lf2q"))
+    sets = Sets(list(islice(cycle(said), len(read))), material.all_queries, material.all_forms, read)
     task = game_task(
         players,
         sets,

@@ -50,7 +50,7 @@ def agent_task(
     rng = random.Random(f"{seed}/{stage}/phrases")
     rows = agent.rows(train, rng)
     for other in others:
-        rows += replace(agent, lexicon=other.domain.lexicon).rows(other.pairs, rng)
+        rows += replace(agent, lexicon=other.domain.lexicon).rows(other.pairs_of(stage), rng)
     data = agent.encode_rows(rows)
     share = [*(weights or [1.0] * len(train)), *[1.0] * (len(rows) - len(train))]
     importance = torch.tensor(share, device=agent.device)

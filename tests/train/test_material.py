@@ -74,6 +74,17 @@ def test_canonical_pairs_join_labeled_ones():
     assert material.all_forms == material.pairs + material.forms
 
 
+def test_lf2q_learns_to_speak_as_people_do_where_any_have_spoken(tmp_path):
+    settings = recipe(data={"canonical": 10, "labeled": 0.01})
+    material = load_material(settings)
+    assert material.pairs_of("q2lf") == material.labeled + material.canonical
+    assert material.pairs_of("lf2q") == material.labeled and len(material.labeled) == 10
+    list(train(settings, tmp_path / "run", device=CPU))
+    game = stages.prepare("dual", settings, Run.open(tmp_path / "run"), material, CPU).task.stepper.loss.__self__
+    ids = [material.query_vocab.ids(pair.query or ()) for pair in material.labeled]
+    assert [row.target for row in game.labeled[1]] == ids * 2
+
+
 def test_without_canonical_pairs_nothing_changes():
     material = load_material(recipe(data={}))
     assert (material.canonical, material.noisy) == ([], [])
@@ -230,13 +241,13 @@ def sibling(tmp_path: Path) -> Path:
 def test_a_family_shares_pairs_and_words(sibling):
     family = {"family": ["trails", str(sibling)]}
     alone, material = load_material(recipe(data={})), load_material(recipe(data=family))
-    assert [len(relative.pairs) for relative in material.relatives] == [4], "the domain is not its own relative"
+    assert [len(relative.labeled) for relative in material.relatives] == [4], "the domain is not its own relative"
     assert "snowbound" in material.query_vocab.index and "snowbound" not in alone.query_vocab.index
     assert "dagger" in material.lf_vocab.index and "dagger" not in alone.lf_vocab.index
     for name in ("labeled", "queries", "forms", "dev"):
         assert getattr(material, name) == getattr(alone, name)
     half = load_material(recipe(data=family | {"labeled": 0.5}))
-    assert [len(relative.pairs) for relative in half.relatives] == [2]
+    assert [len(relative.labeled) for relative in half.relatives] == [2]
     assert half.query_vocab == material.query_vocab
 
 
@@ -306,11 +317,12 @@ def test_dev_of_a_joint_family_is_that_of_all(sibling, tmp_path, monkeypatch):
 def test_every_grammar_of_a_family_makes_pairs(sibling):
     family = [str(name) for name in ("trails", sibling)]
     apart = load_material(recipe(data={"family": family, "canonical": 24}))
-    assert [len(relative.pairs) for relative in apart.relatives] == [4 + 24]
+    assert [len(relative.pairs_of("q2lf")) for relative in apart.relatives] == [4 + 24]
+    assert [len(relative.pairs_of("lf2q")) for relative in apart.relatives] == [4], "as people speak"
     joint = load_material(recipe(data={"family": family, "canonical": 24, "joint": True}))
     own = joint.relatives[0]
-    assert (own.pairs, joint.canonical) == (joint.pairs, apart.canonical)
-    assert joint.relatives[1].pairs == apart.relatives[0].pairs
+    assert (own.pairs_of("q2lf"), joint.canonical) == (joint.pairs, apart.canonical)
+    assert joint.relatives[1].canonical == apart.relatives[0].canonical
     words = {word for pair in joint.canonical for word in pair.query or ()}
     assert words <= set(joint.query_vocab.tokens)
 
