@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SET_UP := $(VENV)/.set-up
 READY := $(VENV)/.ready
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
 .PHONY: help setup demo test browser lint bench paper report clean
 
@@ -12,14 +14,19 @@ help:  ## what can be made
 
 setup: $(READY)  ## virtual environment with pinned packages
 
-$(READY): pyproject.toml constraints.txt
+$(SET_UP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (PYTHON=/path/to/python make ...)"; exit 1; }
 	@echo "setting up $(VENV) (once, a minute or two)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(INSTALL) --editable '.[fast]'
+	@touch $(SET_UP)
+
+$(READY): $(SET_UP)
+	@echo "setting up what development needs (once)"
+	@$(INSTALL) --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)  ## train on the embedded domain and ask it questions
+demo: $(SET_UP)  ## train on the embedded domain and ask it questions
 	@$(BIN)/dualparse demo
 
 test: $(READY)  ## style check and all tests
@@ -39,12 +46,12 @@ lint: $(READY)  ## style, formatting and types
 bench: $(READY)  ## benchmarks against a peer, with ratios
 	@$(BIN)/python -m benchmarks.run
 
-paper: $(READY)  ## the paper again: data, every table and figure, the report (JOBS=4: four at a time)
+paper: $(SET_UP)  ## the paper again: data, every table and figure, the report (JOBS=4: four at a time)
 	@$(BIN)/dualparse data get atis overnight glove
 	@$(BIN)/dualparse sweep grids/table*.toml grids/figure*.toml --jobs $(or $(JOBS),1)
 	@$(MAKE) --no-print-directory report
 
-report: $(READY)  ## tables and figures from results/, into docs/report and the README
+report: $(SET_UP)  ## tables and figures from results/, into docs/report and the README
 	@$(BIN)/dualparse report results --out docs/report --into README.md
 
 clean:  ## remove the virtual environment and caches

@@ -65,9 +65,13 @@ def _gpu(told: dict[str, Any]) -> Iterator[Line]:
 
 
 def _game(told: dict[str, Any]) -> Iterator[Line]:
-    for row in told["rows"]:
-        many = "one process" if row["processes"] == 1 else f"{row['processes']} processes together"
-        yield f"game, {many}: atis ({told['device']})", f"{row['iterations_per_second']:.0f} iterations/s", "", ""
+    alone, *shared = told["rows"]
+    rate, where = alone["iterations_per_second"], f"atis ({told['device']})"
+    yield f"game, one process: {where}", f"{rate:.0f} iterations/s", "", ""
+    for row in shared:
+        together = row["iterations_per_second"]
+        name = f"game, {row['processes']} processes together: {where}"
+        yield name, f"{together:.0f} iterations/s", f"{rate:.0f} iterations/s, one", f"{together / rate:.2f}"
 
 
 def _service(told: dict[str, Any]) -> Iterator[Line]:
@@ -81,16 +85,6 @@ def _service(told: dict[str, Any]) -> Iterator[Line]:
     )
 
 
-def _sharing(told: dict[str, Any]) -> Iterator[Line]:
-    best, alone = max(told["rows"], key=lambda row: row["jobs_an_hour"]), told["rows"][0]
-    yield (
-        f"{told['what']}: jobs that share {told['hardware']}",
-        f"{best['jobs_an_hour']:.0f} jobs an hour, {best['jobs']} at a time",
-        f"{alone['jobs_an_hour']:.0f}, {alone['jobs']} at a time",
-        f"{best['jobs_an_hour'] / alone['jobs_an_hour']:.2f}",
-    )
-
-
 def _synthesis(told: dict[str, Any]) -> Iterator[Line]:
     for row in told["drawn"]:
         rate = row["forms"] / row["seconds"]
@@ -100,10 +94,8 @@ def _synthesis(told: dict[str, Any]) -> Iterator[Line]:
 FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     "bench-cpu.json": _cpu,
     "bench-gpu.json": _gpu,
-    "bench-game-1.json": _game,
-    "bench-game-12.json": _game,
+    "bench-game-gpu.json": _game,
     "bench-serve.json": _service,
     "bench-serve-compiled.json": _service,
-    "gpu-sharing.json": _sharing,
     "synthesis.json": _synthesis,
 }

@@ -15,7 +15,7 @@ from dualparse.report.results import MISSING, Outcome, Result, outcomes_of, read
 from dualparse.report.tables import Table, all_tables, main_table, mistakes
 
 BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of results -->"
-SHARING = "gpu-sharing.json"  # how many jobs a GPU takes at the same time, as benchmarks/sharing.py measured it
+SHARING = "bench-game-gpu.json"  # what processes that share a GPU reach together, as benchmarks/game.py measured it
 FIGURES = {
     "summary": "The paper and dualparse, all labels.",
     "figure3": "Figure 3. Accuracy over the share of labels; the other pairs are used without them.",
@@ -38,7 +38,7 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
         *map(_with_csv, tables),
         f"## What goes wrong\n\n{_mistakes(outcomes)}",
         f"## Figures\n\n{_figure('figure3', drawn)}\n\n{_figure('figure4', drawn)}",
-        f"## Jobs on one GPU\n\n{sharing_text(results)}",
+        f"## Processes on one GPU\n\n{sharing_text(results)}",
         *more,
     ]
     files[out / "report.md"] = "\n\n".join(parts) + "\n"
@@ -132,19 +132,20 @@ def _row(finding: Finding) -> str:
 
 
 def sharing_text(results: Path) -> str:
-    """What was measured about jobs that share a GPU."""
+    """What was measured about processes that share a GPU."""
     path = results / SHARING
     if not path.is_file():
-        return "Not measured yet: `python -m benchmarks.sharing --out results/gpu-sharing.json` does."
+        return f"Not measured yet: `python -m benchmarks.game --processes 1 8 16 --out results/{SHARING}` does."
     try:
         told: dict[str, Any] = json.loads(path.read_bytes())
-        rows = [(int(row["jobs"]), float(row["jobs_an_hour"])) for row in told["rows"]]
+        rows = [(int(row["processes"]), float(row["iterations_per_second"])) for row in told["rows"]]
         first = rows[0][1] / rows[0][0]
-        lines = [f"| {jobs} | {rate:.1f} | {rate / first:.2f} |" for jobs, rate in rows]
-        head = f"{told['what']}, on {told['hardware']}:"
+        lines = [f"| {count} | {rate:.1f} | {rate / first:.2f} |" for count, rate in rows]
+        head = f"Iterations of the game on {told['device']} (ATIS, 16 queries and 16 forms each), commit {told['commit']}:"
     except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError):
-        raise InputError("not a measurement of benchmarks/sharing.py", path=path) from None
-    return "\n".join([head, "", "| jobs at a time | jobs an hour | times as many as one |", "|---:|---:|---:|", *lines])
+        raise InputError("not a measurement of benchmarks/game.py", path=path) from None
+    table = ["| processes | iterations a second, together | times as many as one |", "|---:|---:|---:|"]
+    return "\n".join([head, "", *table, *lines])
 
 
 def short_text(results: Path, picture: str) -> str:

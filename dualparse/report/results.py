@@ -20,7 +20,7 @@ from dualparse.report.paper import LM_VALIDITY
 from dualparse.train.sharing import essence
 
 MISSING = "-"
-BOTH = " (both agents choose)"
+BOTH = "both agents choose"
 Result = Mapping[str, Any]
 
 
@@ -75,11 +75,11 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     return results
 
 
-def method(recipe: Result) -> str:
+def method(recipe: Result, *more: str) -> str:
     """The paper's name for what a recipe does; what the paper does not do stands behind it in parentheses.
 
-    >>> method({"model": {"copy_mechanism": True}, "stages": ["q2lf"], "data": {}})
-    'AttPtr'
+    >>> method({"model": {"copy_mechanism": True}, "stages": ["q2lf"], "data": {"canonical": 9}}, "both agents choose")
+    'AttPtr (pairs from the grammar, both agents choose)'
     """
     data, stages = recipe["data"], recipe["stages"]
     name = "AttPtr" if recipe["model"]["copy_mechanism"] else "Att"
@@ -90,7 +90,8 @@ def method(recipe: Result) -> str:
         name = f"{name}+Pseudo({'+'.join(used)})"
     elif "dual" in stages:
         name = "+".join([name, "Dual", *used])
-    return name + "".join(f" ({note})" for note in _not_in_the_paper(recipe, torn)) + _validity(recipe)
+    notes = ", ".join([*_not_in_the_paper(recipe, torn), *more])
+    return name + (f" ({notes})" if notes else "") + _validity(recipe)
 
 
 def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
@@ -134,7 +135,7 @@ def _outcomes(result: Result) -> list[Outcome]:
     others = {key: value for key, value in recipe.items() if key not in ("domain", "seed", "start_from")}
     return [
         Outcome(
-            method(recipe) + note,
+            method(recipe, *notes),
             recipe["domain"].removeprefix("overnight/"),
             recipe["data"].get("labeled", 1.0),
             recipe["data"].get("unlabeled", 1.0),
@@ -146,7 +147,7 @@ def _outcomes(result: Result) -> list[Outcome]:
             result.get("correct", {}).get("test", "") if who == "q2lf" else "",
             tuple(counts.items()) if who == "q2lf" and counts is not None else None,
         )
-        for who, note in (("q2lf", ""), ("both", BOTH))
+        for who, notes in (("q2lf", ()), ("both", (BOTH,)))
         if who in result["test"]
     ]
 

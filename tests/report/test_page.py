@@ -13,7 +13,7 @@ from dualparse.config import make_recipe
 from dualparse.errors import InputError
 from dualparse.report.figures import figure3, figure4, summary
 from dualparse.report.page import BEGIN, END, put_into, put_results_into, sharing_text, short_text, write_report
-from dualparse.report.paper import DOMAINS
+from dualparse.report.paper import DOMAINS, PAPER
 from dualparse.report.results import outcomes_of
 from dualparse.report.tables import beyond, main_table, mistakes, table2, table3, table4, table5
 
@@ -98,6 +98,15 @@ def test_domains_that_learn_together_stand_side_by_side():
     assert name not in main_table(outcomes_of(runs[:3])).markdown()
 
 
+def test_of_our_own_methods_the_main_table_has_the_best_on_dev():
+    def run(test: float, dev: float, **data: object) -> dict:
+        return result(test, data=data) | {"dev": {"q2lf": {"accuracy": dev}}}
+
+    outcomes = outcomes_of([run(90.0, 70.0, canonical=9), run(80.0, 75.0, family=["atis"]), run(70.0, 60.0)])
+    names = [cells[0] for cells in main_table(outcomes).rows]
+    assert names == [*PAPER["table3"], "AttPtr (all domains together)"]
+
+
 def test_the_mistakes_of_the_best_on_dev_are_told_by_kind():
     def telling(dev: float, domain: str = "atis", wrong: dict | None = None, **settings) -> dict:
         told = result(90.0, domain, **settings) | {"dev": {"q2lf": {"accuracy": dev}}}
@@ -148,7 +157,7 @@ def test_a_report_has_tables_figures_and_claims(tmp_path):
     }
     text = (out / "report.md").read_text()
     assert "on a machine" in text and "commits abc" in text
-    for heading in ("# Results", "## The paper's claims", "## Tables", "## Figures", "## Jobs on one GPU", "## Errors"):
+    for heading in ("# Results", "## The paper's claims", "## Tables", "## Figures", "## Processes on one GPU", "## Errors"):
         assert heading in text
     assert "| The gain over supervised training is largest with 20 to 40 % of the labels |" in text
     for line in text.splitlines():  # every picture and file it points to is there
@@ -201,11 +210,11 @@ def test_one_point_is_no_curve():
 
 
 def test_what_was_measured_about_shared_gpus_is_shown(tmp_path):
-    path = tmp_path / "gpu-sharing.json"
-    rows = [{"jobs": 1, "jobs_an_hour": 30.0}, {"jobs": 4, "jobs_an_hour": 75.0}]
-    path.write_text(json.dumps({"what": "Games", "hardware": "a GPU", "rows": rows}))
+    path = tmp_path / "bench-game-gpu.json"
+    rows = [{"processes": count, "iterations_per_second": rate} for count, rate in ((1, 30.0), (4, 75.0))]
+    path.write_text(json.dumps({"device": "a GPU", "commit": "abc", "rows": rows}))
     text = sharing_text(tmp_path)
-    assert text.startswith("Games, on a GPU:") and "| 4 | 75.0 | 2.50 |" in text
+    assert text.startswith("Iterations of the game on a GPU ") and "| 4 | 75.0 | 2.50 |" in text
     path.write_text("{}")
     with pytest.raises(InputError, match="not a measurement"):
         sharing_text(tmp_path)
