@@ -141,7 +141,8 @@ def sharing_text(results: Path) -> str:
         rows = [(int(row["processes"]), float(row["iterations_per_second"])) for row in told["rows"]]
         first = rows[0][1] / rows[0][0]
         lines = [f"| {count} | {rate:.1f} | {rate / first:.2f} |" for count, rate in rows]
-        head = f"Iterations of the game on {told['device']} (ATIS, 16 queries and 16 forms each), commit {told['commit']}:"
+        what = "Iterations of the game (ATIS, 16 queries and 16 forms each)"
+        head = f"{what} on {told['device']}, commit {told['commit']}:"
     except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError):
         raise InputError("not a measurement of benchmarks/game.py", path=path) from None
     table = ["| processes | iterations a second, together | times as many as one |", "|---:|---:|---:|"]

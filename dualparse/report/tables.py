@@ -14,7 +14,7 @@ from statistics import mean
 
 from dualparse.mistakes import Kind
 from dualparse.report.paper import DATASETS, DOMAINS, LM_VALIDITY, PAPER, paper_score, paper_scores
-from dualparse.report.results import MISSING, Outcome, Scores, average, scores, select
+from dualparse.report.results import MISSING, Outcome, Scores, average, our_best, scores, select
 
 SHORT = [f"{domain[:3].title()}." for domain in DOMAINS]  # as the paper heads its columns
 
@@ -45,7 +45,7 @@ class Table:
 def main_table(outcomes: Sequence[Outcome]) -> Table:
     """Both datasets in one, all labels: what a newcomer wants to see first."""
     rows, records = [], []
-    for name in [*PAPER["table3"], *_our_own(outcomes)]:
+    for name in [*PAPER["table3"], *our_best(outcomes)]:
         row = [name]
         record: dict[str, object] = {"method": name}
         for dataset, domains in DATASETS.items():
@@ -59,23 +59,6 @@ def main_table(outcomes: Sequence[Outcome]) -> Table:
     return Table(
         "main", "All labels: test exact match on ATIS, mean denotation accuracy on OVERNIGHT", header, rows, records
     )
-
-
-def _our_own(outcomes: Sequence[Outcome]) -> list[str]:
-    """Of the methods the paper does not have, the one that is best on dev, for each dataset."""
-    names = sorted({o.method for o in outcomes if o.labeled == 1.0 and o.unlabeled == 1.0} - set(PAPER["table3"]))
-    found = []
-    for domains in DATASETS.values():
-        dev = {name: _mean_dev(outcomes, name, domains) for name in names}
-        whole = [name for name in names if dev[name] is not None]
-        found += [max(whole, key=lambda name: dev[name] or 0.0)] if whole else []
-    return sorted(set(found))
-
-
-def _mean_dev(outcomes: Sequence[Outcome], name: str, domains: Sequence[str]) -> float | None:
-    """Mean accuracy on dev, None where a domain is missing."""
-    runs = [select(outcomes, name, domain) for domain in domains]
-    return mean(mean(run.dev for run in seeds) for seeds in runs) if all(runs) else None
 
 
 def table2(outcomes: Sequence[Outcome]) -> Table:

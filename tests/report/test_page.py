@@ -157,7 +157,14 @@ def test_a_report_has_tables_figures_and_claims(tmp_path):
     }
     text = (out / "report.md").read_text()
     assert "on a machine" in text and "commits abc" in text
-    for heading in ("# Results", "## The paper's claims", "## Tables", "## Figures", "## Processes on one GPU", "## Errors"):
+    for heading in (
+        "# Results",
+        "## The paper's claims",
+        "## Tables",
+        "## Figures",
+        "## Processes on one GPU",
+        "## Errors",
+    ):
         assert heading in text
     assert "| The gain over supervised training is largest with 20 to 40 % of the labels |" in text
     for line in text.splitlines():  # every picture and file it points to is there
@@ -214,7 +221,7 @@ def test_what_was_measured_about_shared_gpus_is_shown(tmp_path):
     rows = [{"processes": count, "iterations_per_second": rate} for count, rate in ((1, 30.0), (4, 75.0))]
     path.write_text(json.dumps({"device": "a GPU", "commit": "abc", "rows": rows}))
     text = sharing_text(tmp_path)
-    assert text.startswith("Iterations of the game on a GPU ") and "| 4 | 75.0 | 2.50 |" in text
+    assert " on a GPU, commit abc:" in text and "| 4 | 75.0 | 2.50 |" in text
     path.write_text("{}")
     with pytest.raises(InputError, match="not a measurement"):
         sharing_text(tmp_path)
