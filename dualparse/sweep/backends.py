@@ -1,4 +1,4 @@
-"""Many jobs at the same time. In: jobs. Out: every job as it ends, with what went wrong (empty when nothing did).
+"""Many jobs at the same time. In: jobs in line. Out: every job as it ends, and what went wrong (empty if nothing did).
 
 Each job has a process of its own, so that a crash, or the system killing it, ends that job alone.
 """
@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from dualparse.errors import InputError
 from dualparse.models.shared_gpu import TOLD
 from dualparse.sweep.jobs import Job, run_job
+from dualparse.sweep.line import Line
 
 PASSED_ON = ("DUALPARSE_DATA", "DUALPARSE_COMMIT", "OMP_NUM_THREADS")  # variables that processes on a cluster need too
 
@@ -29,7 +30,7 @@ WORKER = (sys.executable, "-m", "dualparse.sweep.worker")
 class Backend(Protocol):
     """Something that runs jobs; to be used in a `with` block, at the end of which nothing of it runs any more."""
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]: ...
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]: ...  # each when it can start, see `line`
 
     def __enter__(self) -> Backend: ...
 
@@ -37,7 +38,7 @@ class Backend(Protocol):
 
 
 class Local:
-    """Processes on this machine, `workers` at the same time: threads of joblib that each wait for one process.
+    """Processes on this machine, `workers` at the same time: threads of joblib that each take the next job in line.
 
     `command` starts the process of a job, which reads the job from its standard input.
     """
@@ -45,6 +46,7 @@ class Local:
     def __init__(self, workers: int = 1, *, command: Sequence[str] = WORKER):
         self.workers, self.command = workers, list(command)
         self._running: set[subprocess.Popen[bytes]] = set()
+        self._lines: list[Line] = []
         self._guard = threading.Lock()
         self._stopped = False
 
@@ -56,6 +58,8 @@ class Local:
         with self._guard:
             self._stopped = True
             running = list(self._running)
+        for line in self._lines:
+            line.close()
         for process in running:
             process.terminate()
 
@@ -63,27 +67,31 @@ class Local:
         """An interrupt finds the caller waiting here, never in the midst of joblib, which may not survive it."""
         ended: SimpleQueue[tuple[Job, str] | None] = SimpleQueue()
         driver = ThreadPoolExecutor(1)
-        whole = driver.submit(self._run_all, jobs, ended.put)
+        line = Line(jobs)
+        self._lines.append(line)
+        whole = driver.submit(self._run_all, line, ended.put)
         whole.add_done_callback(lambda _: ended.put(None))
         while (told := ended.get()) is not None:
             yield told
         driver.shutdown()
         whole.result()
 
-    def _run_all(self, jobs: Sequence[Job], tell: Callable[[tuple[Job, str]], None]) -> None:
+    def _run_all(self, line: Line, tell: Callable[[tuple[Job, str]], None]) -> None:
         from joblib import Parallel, delayed
 
-        pool = Parallel(
-            n_jobs=self.workers,
-            backend="threading",
-            return_as="generator_unordered",
-            batch_size=1,
-            pre_dispatch="n_jobs",
-        )
-        for told in pool(delayed(self._run)(job) for job in jobs):
-            tell(told)
+        Parallel(n_jobs=self.workers, backend="threading")(delayed(self._work)(line, tell) for _ in range(self.workers))
 
-    def _run(self, job: Job) -> tuple[Job, str]:
+    def _work(self, line: Line, tell: Callable[[tuple[Job, str]], None]) -> None:
+        """The life of a thread."""
+        try:
+            for job in line:
+                for told in line.end(job, self._run(job)):
+                    tell(told)
+        finally:  # where a bug ends this thread, the others must not wait for what will not come
+            line.close()
+
+    def _run(self, job: Job) -> str:
+        """What went wrong."""
         log = job.beside(".log")
         log.parent.mkdir(parents=True, exist_ok=True)
         variables = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // self.workers))}
@@ -91,7 +99,7 @@ class Local:
         with log.open("wb") as output:
             with self._guard:
                 if self._stopped:
-                    return job, "stopped"
+                    return "stopped"
                 process = subprocess.Popen(
                     self.command,
                     stdin=subprocess.PIPE,
@@ -105,7 +113,7 @@ class Local:
             self._running.discard(process)
         error = _what_happened(process.returncode, log.read_text(encoding="utf-8", errors="replace"))
         log.unlink()  # an error has it all
-        return job, error
+        return error
 
 
 def _what_happened(code: int, output: str) -> str:
@@ -167,16 +175,17 @@ class OnRay:
 
         # A fresh process a job (max_calls), because a GPU's memory comes back when its process ends.
         remote = ray.remote(num_cpus=1, num_gpus=self._share(ray), max_retries=0, max_calls=1)(_remote)
-        waiting = {remote.remote(self.work, job, os.getcwd()): job for job in jobs}
+        line = Line(jobs)
+        waiting = {remote.remote(self.work, job, os.getcwd()): job for job in line.take()}
         while waiting:
             [first], _ = ray.wait(list(waiting), num_returns=1)
-            job = waiting.pop(first)
+            job, error = waiting.pop(first), ""
             try:
                 ray.get(first)
-            except ray.exceptions.RayError as error:
-                yield job, _ray_error(error)
-            else:
-                yield job, ""
+            except ray.exceptions.RayError as raised:
+                error = _ray_error(raised)
+            yield from line.end(job, error)
+            waiting |= {remote.remote(self.work, job, os.getcwd()): job for job in line.take()}
 
     def _share(self, ray: Any) -> float:
         if self.device == "cpu":

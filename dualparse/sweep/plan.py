@@ -199,11 +199,21 @@ def scoring_job(entry: Entry, folders: Folders, *, device: str) -> Job:
 
 @dataclass(frozen=True)
 class Work:
-    """What is to be done: stages before cells. `old` are cells whose outdated result is to make room."""
+    """What is to be done: shared stages, and cells. `old` are cells whose outdated result is to make room."""
 
     stages: list[Job]
     cells: list[Job]
     old: list[Cell] = field(default_factory=list)
+
+    @property
+    def jobs(self) -> list[Job]:
+        """All in line, the stages a cell needs before it."""
+        stages = {job.folder: job for job in self.stages}
+        line: dict[str, Job] = {}
+        for cell in self.cells:
+            line |= {folder: stages[folder] for folder in cell.shared.values() if folder in stages}
+            line[cell.folder] = cell
+        return list(line.values())
 
 
 def work_of(

@@ -1,4 +1,4 @@
-"""A sweep from beginning to end: shared stages first, then the cells that need them, then test scores chosen on dev.
+"""A sweep from beginning to end: cells, each behind the shared stages it needs, then test scores chosen on dev.
 
 Yields every job as it ends; the caller shows it. Finished cells are kept, so an interrupted sweep goes on where it was;
 a job that fails leaves its error in a file and harms only the cells that need it.
@@ -15,7 +15,7 @@ from dualparse.files import write_text
 from dualparse.sweep.backends import Backend
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.jobs import Job
-from dualparse.sweep.plan import Folders, State, Work, choose, first_line, look, scoring_job
+from dualparse.sweep.plan import Folders, State, Work, choose, look, scoring_job
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,7 @@ def sweep(work: Work, folders: Folders, backend: Backend) -> Iterator[Ended]:
     """Do all the work. A cell whose stage failed is not tried."""
     for cell in work.old:
         _remove(cell, folders)
-    failed: dict[str, str] = {}
-    for ended in _run(work.stages, backend):
-        if ended.error:
-            failed[ended.job.folder] = f"{ended.job.name} failed: {first_line(ended.error)}"
-        yield ended
-    ready = []
-    for job in work.cells:
-        errors = [failed[folder] for folder in job.shared.values() if folder in failed]
-        if errors:
-            yield _ended(job, errors[0])
-        else:
-            ready.append(job)
-    yield from _run(ready, backend)
+    yield from _run(work.jobs, backend)
 
 
 def score_chosen(

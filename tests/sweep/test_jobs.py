@@ -17,6 +17,7 @@ from dualparse.report.results import outcomes_of, read_results
 from dualparse.sweep.board import Board
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.jobs import Job, current_commit, is_running, read_progress, run_job
+from dualparse.sweep.line import Line
 from dualparse.sweep.plan import Folders, State, look, work_of
 from dualparse.sweep.run import Ended, score_chosen, sweep
 from dualparse.train import run as run_module
@@ -44,13 +45,14 @@ class InProcess:
         pass
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]:
-        for job in jobs:
+        line = Line(jobs)
+        for job in line:
+            error = ""
             try:
                 run_job(job)
-            except InputError as error:
-                yield job, str(error)
-            else:
-                yield job, ""
+            except InputError as raised:
+                error = str(raised)
+            yield from line.end(job, error)
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def run(cells: list[Cell], folders: Folders, **options) -> list[Ended]:
 def test_a_sweep_trains_stages_once_and_scores_every_cell(folders):
     ended = run(cells(), folders)
     assert [event.error for event in ended] == [""] * 6
-    assert [event.job.kind for event in ended] == ["stage"] * 3 + ["cell"] * 3
+    assert sorted(event.job.kind for event in ended) == ["cell"] * 3 + ["stage"] * 3
     assert {entry.state for entry in look(cells(), folders)} == {State.DONE}
     assert run(cells(), folders) == []
 

@@ -1,0 +1,62 @@
+"""Jobs in line: the first whose needs are met is next.
+
+In: jobs in the order they matter. Out: jobs to start, and those that are given up because a stage they need has failed.
+A cell needs the stages it shares, where these are in line as well; so it starts as soon as they are done, however many
+other stages are still to be trained. Several threads may ask.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+from dualparse.sweep.jobs import Job
+
+
+class Line:
+    """Who waits for whom."""
+
+    def __init__(self, jobs: Sequence[Job]):
+        self._waiting = list(jobs)
+        self._missing = {job.folder for job in jobs if job.kind == "stage"}
+        self._changed = threading.Condition()
+
+    def __iter__(self) -> Iterator[Job]:
+        """The next job, and the next, until none is left; waits while all that are left need one that has not ended."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: not self._waiting or self._first())
+                job = self._first()
+                if job is None:
+                    return
+                self._waiting.remove(job)
+            yield job
+
+    def take(self) -> list[Job]:
+        """All jobs that can start now."""
+        with self._changed:
+            found = [job for job in self._waiting if self._is_ready(job)]
+            self._waiting = [job for job in self._waiting if job not in found]
+            return found
+
+    def end(self, job: Job, error: str) -> list[tuple[Job, str]]:
+        """Note that a job has ended. Says so, and which others end with it, each with its error."""
+        with self._changed:
+            lost = [other for other in self._waiting if error and job.folder in other.shared.values()]
+            self._waiting = [other for other in self._waiting if other not in lost]
+            self._missing.discard(job.folder)
+            self._changed.notify_all()
+        reason = f"{job.name} failed: {error.strip().partition(chr(10))[0]}"
+        return [(job, error), *((other, reason) for other in lost)]
+
+    def close(self) -> None:
+        """Start nothing more."""
+        with self._changed:
+            self._waiting = []
+            self._changed.notify_all()
+
+    def _first(self) -> Job | None:
+        return next(filter(self._is_ready, self._waiting), None)
+
+    def _is_ready(self, job: Job) -> bool:
+        return job.kind == "stage" or self._missing.isdisjoint(job.shared.values())
