@@ -33,7 +33,8 @@ def demo(
     out: Path = typer.Option(Path("demo"), help="Folder of the demo's run; a finished one is used again."),
     device: str = typer.Option("cpu", help="auto, cpu or cuda."),
 ) -> None:
-    """Train on the embedded domain with half of its labels, then by the game with the rest, and answer questions.
+    """Train on the embedded domain with half of its labels and its grammar, then by the game with the rest, and answer
+    questions.
 
     Takes a few minutes on two cores.
 
@@ -70,7 +71,7 @@ def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -
     """Both parsers on the test questions."""
     from dualparse.train.score import score_run
 
-    rows = {"labeled pairs alone": True, "the same, then the game": False}
+    rows = {"pairs alone": True, "pairs, then the game": False}
     found = {name: score_run(run, split="test", before=before, device=device) for name, before in rows.items()}
     choosers = {"q2lf": "right answers"}
     if all("both" in scores for scores in found.values()):
@@ -84,8 +85,8 @@ def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -
     count = scores["q2lf"]["examples"]
     console.print(
         f"\n{count} test questions; none was trained on, though their forms were met in other words. "
-        f"{recipe.data.labeled:.0%} of the training pairs have labels; the game also plays with the queries and forms "
-        "of the others.\n"
+        f"{recipe.data.labeled:.0%} of the training pairs have labels, and {recipe.data.canonical} more come from the "
+        "grammar; the game also plays with the queries and forms of the others.\n"
     )
     console.print(table)
 

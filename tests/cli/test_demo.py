@@ -36,7 +36,7 @@ def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(capfd, monke
     monkeypatch.setattr("dualparse.config.read_recipe", lambda path, **_: make_recipe(dict(TINY)))
     out = tmp_path / "demo"
     shown = call(capfd, monkeypatch, "demo", "--out", out)
-    for part in ("labeled pairs alone", "then the game", "how long is the larch path", f"dualparse serve {out}"):
+    for part in ("pairs alone", "then the game", "how long is the larch path", f"dualparse serve {out}"):
         assert part in shown
     assert (out / command.PLOT).stat().st_size > 10_000
     metrics = json.loads((out / "metrics.json").read_text())
