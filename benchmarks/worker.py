@@ -38,8 +38,8 @@ class Worker:
 
 @contextmanager
 def started(command: Sequence[str | Path], log: Path, variables: Mapping[str, str] | None = None) -> Iterator[Worker]:
-    """A process at work; it ends with the block. What it says besides its answers goes to `log`, and `variables` join
-    its environment."""
+    """A process at work; it ends with the block. What it says besides its answers goes to `log`, and `variables` are
+    in its environment unless ours says otherwise."""
     with (
         log.open("w", encoding="utf-8") as errors,
         subprocess.Popen(
@@ -49,7 +49,7 @@ def started(command: Sequence[str | Path], log: Path, variables: Mapping[str, st
             stderr=errors,
             text=True,
             encoding="utf-8",
-            env={**os.environ, **(variables or {})},
+            env={**(variables or {}), **os.environ},
         ) as process,
     ):
         assert process.stdin is not None and process.stdout is not None

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from dualparse.sweep.jobs import Job
+from dualparse.sweep.plan import first_line
 
 
 class Line:
@@ -46,7 +47,7 @@ class Line:
             self._waiting = [other for other in self._waiting if other not in lost]
             self._missing.discard(job.folder)
             self._changed.notify_all()
-        reason = f"{job.name} failed: {error.strip().partition(chr(10))[0]}"
+        reason = f"{job.name} failed: {first_line(error)}"
         return [(job, error), *((other, reason) for other in lost)]
 
     def close(self) -> None:

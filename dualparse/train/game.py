@@ -63,13 +63,13 @@ class Players:
 class Sets:
     """What is played with: labeled pairs, queries and forms (those of the labeled pairs included); none is empty.
 
-    noisy   as many pairs for q2lf, where these differ
+    read    as many pairs for q2lf, where these differ
     """
 
     labeled: Sequence[Example]
     queries: Sequence[Example]
     forms: Sequence[Example]
-    noisy: Sequence[Example] = ()
+    read: Sequence[Example] = ()
 
     def __post_init__(self) -> None:
         if not (self.labeled and self.queries and self.forms):
@@ -132,7 +132,7 @@ class Game:
             for agent in agents
         ]
         rng = random.Random(f"{options.seed}/game/phrases")
-        guides = (sets.noisy or sets.labeled, sets.labeled)
+        guides = (sets.read or sets.labeled, sets.labeled)
         self.labeled = [agent.encode(pairs, rng).rows for agent, pairs in zip(agents, guides, strict=True)]
         for judge in (players.query_lm, players.lf_lm):
             if judge is not None:

@@ -179,7 +179,7 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         optimizer=adam(settings),
         dev_search=search_options(recipe, beams=recipe.search.dev_beams),
     )
-    note = f"dual: {len(sets.queries)} queries, {len(sets.forms)} forms, {len(sets.labeled)} labeled pairs"
+    note = f"dual: {len(sets.queries)} queries, {len(sets.forms)} forms, {len(sets.labeled)} pairs"
     return Prepared(task, _schedule(settings, recipe.seed), results(recipe, "dual"), note)
 
 
