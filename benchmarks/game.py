@@ -5,8 +5,8 @@ parts take.
 
 On a CPU two processes take turns at the same iterations: one that keeps freed memory, as training does
 (`dualparse.models.heap`), and one that leaves this to the C library. On a GPU as many processes as asked for play at
-the same time, for every count given; with DUALPARSE_SHARED_GPU=0 as if each were alone. The agents are pre-trained for a few epochs, so that hypotheses end; they are kept
-in .cache/ for the next time.
+the same time, for every count given; with DUALPARSE_SHARED_GPU=0 as if each were alone. The agents are pre-trained for
+a few epochs, so that hypotheses end; they are kept in .cache/ for the next time.
 """
 
 from __future__ import annotations

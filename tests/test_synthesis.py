@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from pathlib import Path
 
 import pytest
 
+from dualparse import synthesis
 from dualparse.data.catalog import EMBEDDED, open_domain
 from dualparse.domains import atis, folder, overnight
 from dualparse.domains.domain import Domain
@@ -264,3 +266,12 @@ def test_atis_gets_as_many_forms_as_the_paper_made(benchmark_data):
     assert min(result.by_kind[kind] for kind in ("entity", "unary", "binary")) > 300
     assert result.rejected[KNOWN] > 0
     assert set(result.overlaps) == {"dev", "test", "extra"}
+
+
+def test_drawing_ends_when_most_of_what_is_drawn_was_there_before():
+    """It is slow where a grammar has little; going through all of it is not."""
+    drawn = itertools.count()
+    again = (Derivation("$ROOT", ("x",), f"form{number // 10}", 1) for number in drawn)  # one new form in ten
+    collector = synthesis._Collector(10_000, random.Random(1), str, ())
+    collector.draw([("derived", again)])
+    assert next(drawn) == synthesis.DRAWS + synthesis.FUTILE * len(collector.result.forms)

@@ -12,6 +12,7 @@ Two dialects of surface syntax lead to the same nodes. OVERNIGHT's names every f
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
@@ -112,7 +113,7 @@ def _syntax_error(tree: Tree, wanted: str) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class Reader:
+class Reader(ABC):
     """What the two dialects share: literals, variables, lambdas, applications. Checks every node, runs nothing.
 
     names and literals are values known beforehand, so that the forms of a domain speak of its world's own objects.
@@ -122,9 +123,9 @@ class Reader:
     names: Mapping[str, Value] = field(default_factory=dict)
     literals: Mapping[Tree, Value] = field(default_factory=dict)
 
+    @abstractmethod
     def node(self, tree: Tree, depth: int = 0) -> Node:
         """Tree -> node, or `LFSyntaxError`."""
-        raise NotImplementedError
 
     def _shared(self, tree: tuple[Tree, ...], depth: int) -> Node:
         if depth > MAX_DEPTH:

@@ -296,7 +296,7 @@ def test_a_run_plays_after_pre_training_and_keeps_what_it_started_from(uninterru
     figures = [record["figures"] for record in log if record["stage"] == "dual"]
     assert {"query_valid", "query_advantage", "form_back_perplexity", "q2lf_loss", "lf2q_loss"} <= set(figures[0])
     assert all(0 <= record["query_valid"] <= 1 for record in figures)
-    assert any("dual: 42 queries, 42 forms, 21 labeled pairs" in str(event) for event in events)
+    assert any("dual: 42 queries, 42 forms, 21 pairs" in str(event) for event in events)
 
 
 @given(events=st.lists(st.integers(0, 8), min_size=1, max_size=2), every=st.sampled_from([-1.0, 3600.0]))

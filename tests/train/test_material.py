@@ -184,7 +184,7 @@ def test_a_domain_without_labels_is_trained_resumed_and_taken_up(grammar_only, t
     told = list(train(recipe(domain), tmp_path / "whole", device=CPU))
     assert isinstance(told[0], Note)
     assert "19 pairs to train on (19 from the grammar), 5 for dev" in told[0].text
-    assert any(isinstance(event, Note) and "2 queries, 19 forms, 19 labeled" in event.text for event in told)
+    assert any(isinstance(event, Note) and "2 queries, 19 forms, 19 pairs" in event.text for event in told)
 
     generator = train(recipe(domain), tmp_path / "broken", device=CPU)
     while not isinstance(event := next(generator), Record) or event.stage != "lf2q":
