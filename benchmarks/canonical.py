@@ -1,4 +1,4 @@
-"""Pairs that grammars make, in figures: how many a domain has, and how many test questions are among them word for word.
+"""Pairs that grammars make: how many a domain has, and how many test questions are among them, word for word.
 
     DUALPARSE_DATA=DIR python -m benchmarks.canonical [--pairs 1000] [--out results/canonical.json]
 
