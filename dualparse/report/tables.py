@@ -100,13 +100,15 @@ def table5(outcomes: Sequence[Outcome]) -> Table:
 
 
 def beyond(outcomes: Sequence[Outcome]) -> list[Table]:
-    """What was run that is in none of the paper's tables: on all of OVERNIGHT, then the rest. Empty tables are left
-    out."""
+    """What was run that is in none of the paper's tables: on OVERNIGHT, then the rest. Empty tables are left out."""
     known = {name for table in ("table2", "table3", "table4") for name in PAPER[table]}
     known |= {f"{base}+Dual+LF+Q{LM_VALIDITY}" for base in PAPER["table5"]}
     keys = {(o.method, o.domain, o.labeled, o.unlabeled) for o in outcomes if o.method not in known}
-    whole = {key for key in keys if all((key[0], domain, *key[2:]) in keys for domain in DOMAINS) and key[1] in DOMAINS}
-    tables = [_beyond_overnight(outcomes, {(key[0], *key[2:]) for key in whole}), _beyond_rest(outcomes, keys - whole)]
+    overnight = {key for key in keys if key[1] in DOMAINS}
+    tables = [
+        _beyond_overnight(outcomes, {(method, labeled, unlabeled) for method, _, labeled, unlabeled in overnight}),
+        _beyond_rest(outcomes, keys - overnight),
+    ]
     return [table for table in tables if table.rows]
 
 
@@ -115,9 +117,8 @@ def _beyond_overnight(outcomes: Sequence[Outcome], keys: set[tuple[str, float, f
     rows, records = [], []
     for method, labeled, unlabeled in sorted(keys, key=lambda key: (-key[1], key[0])):
         cells = [scores(outcomes, method, domain, labeled=labeled, unlabeled=unlabeled) for domain in DOMAINS]
-        seeds = min(len(cell.values) for cell in cells)
-        numbers = [_number(cell.median) for cell in cells]
-        rows.append([method, f"{labeled:.0%}", *numbers, _number(average(cells)), str(seeds)])
+        numbers = [_median(cell) for cell in cells]
+        rows.append([method, f"{labeled:.0%}", *numbers, _number(average(cells)), _seeds(cells)])
         record: dict[str, object] = {"method": method, "labeled": labeled, "unlabeled": unlabeled}
         for domain, cell in zip(DOMAINS, cells, strict=True):
             record |= _columns(domain, None, cell)
@@ -128,23 +129,28 @@ def _beyond_overnight(outcomes: Sequence[Outcome], keys: set[tuple[str, float, f
 
 
 def _beyond_rest(outcomes: Sequence[Outcome], keys: set[tuple[str, str, float, float]]) -> Table:
+    """Shares of labels across, all other pairs used without theirs; the CSV file has smaller parts of them as well."""
     rows, records = [], []
-    for method, domain, labeled, unlabeled in sorted(keys, key=lambda key: (key[1], -key[2], key[0])):
+    amounts = sorted({labeled for _, _, labeled, unlabeled in keys if unlabeled == 1.0}, reverse=True)
+    for method, domain in sorted({key[:2] for key in keys if key[3] == 1.0}, key=lambda key: (key[1], key[0])):
+        cells = [scores(outcomes, method, domain, labeled=labeled) for labeled in amounts]
+        rows.append([method, domain, *map(_median, cells), _seeds(cells)])
+    for method, domain, labeled, unlabeled in sorted(keys, key=lambda key: (key[1], -key[2], -key[3], key[0])):
         ours = scores(outcomes, method, domain, labeled=labeled, unlabeled=unlabeled)
-        rows.append([method, domain, f"{labeled:.0%}", str(ours)])
         record: dict[str, object] = {"method": method, "domain": domain, "labeled": labeled, "unlabeled": unlabeled}
         records.append(record | _columns("test", None, ours))
-    header = ["method", "domain", "labels", "test accuracy"]
-    return Table("beyond", "In none of the paper's tables. Other domains", header, rows, records)
+    header = ["method", "domain", *(f"{labeled:.0%}" for labeled in amounts), "seeds"]
+    title = "In none of the paper's tables. Other domains: test accuracy by share of labels"
+    return Table("beyond", title, header, rows, records)
 
 
 def mistakes(outcomes: Sequence[Outcome]) -> Table:
-    """What is wrong with the wrong forms of the method that is best on dev, for every dataset and amount of labels; of
-    results that tell."""
+    """What is wrong with the wrong forms of the method that is best on dev, for every dataset, with all of the labels
+    and with half; of results that tell."""
     kinds = [kind.value for kind in Kind if kind != Kind.OTHER_FORM]
     rows, records = [], []
     telling = [o for o in outcomes if o.mistakes is not None and o.unlabeled == 1.0]
-    for labeled in sorted({o.labeled for o in telling}, reverse=True):
+    for labeled in (1.0, 0.5):
         for dataset, domains in DATASETS.items():
             found = {name: _runs(telling, name, domains, labeled) for name in {o.method for o in telling}}
             whole = {name: runs for name, runs in found.items() if all(runs)}
@@ -184,20 +190,18 @@ def _wide(
     """Methods down, domains and their average across."""
     rows, records = [], []
     for method in methods:
-        row, seeds, record = [method], [], dict[str, object](method=method)
+        row, known, record = [method], list[Scores](), dict[str, object](method=method)
         for dataset in datasets:
             cells = [scores(outcomes, method, domain, labeled=labeled) for domain in DATASETS[dataset]]
             paper = paper_scores(dataset, method, labeled)
-            seeds += [len(cell.values) for cell in cells if cell.values]
+            known += cells
             row += [_both(cell, number) for cell, number in zip(cells, paper, strict=True)]
             for domain, number, cell in zip(DATASETS[dataset], paper, cells, strict=True):
                 record |= _columns(domain, number, cell)
             if len(cells) > 1:
                 row.append(_both(average(cells), paper_score(dataset, method, labeled)))
                 record |= {"average paper": paper_score(dataset, method, labeled), "average": average(cells)}
-        rows.append(
-            [*row, f"{min(seeds)}-{max(seeds)}" if len(set(seeds)) > 1 else str(seeds[0]) if seeds else MISSING]
-        )
+        rows.append([*row, _seeds(known)])
         records.append(record)
     columns = {"OVERNIGHT": [*SHORT, "Avg."], "ATIS": ["ATIS"]}
     header = ["method", *(column for dataset in datasets for column in columns[dataset]), "seeds"]
@@ -222,6 +226,16 @@ def _average(cells: list[Scores]) -> str:
     """The average with the number of seeds, where there are several."""
     value, seeds = average(cells), min(len(cell.values) for cell in cells)
     return _number(value) + (f" ({seeds} seeds)" if seeds > 1 else "")
+
+
+def _median(cell: Scores) -> str:
+    return _number(cell.median if cell.values else None)
+
+
+def _seeds(cells: Sequence[Scores]) -> str:
+    """How many seeds were run, from the fewest to the most of the cells that were."""
+    seeds = {len(cell.values) for cell in cells if cell.values}
+    return "-".join(map(str, sorted({min(seeds), max(seeds)}))) if seeds else MISSING
 
 
 def _number(value: float | None) -> str:

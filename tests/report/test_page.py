@@ -78,11 +78,21 @@ def test_what_the_paper_does_not_have_has_a_table_of_its_own():
     outcomes = outcomes_of([together, result(60.0, "trails", data={"canonical": 9, "labeled": 0})])
     assert row(table3(outcomes).markdown(), "AttPtr+Dual")[-1] == "70.0"
     (more,) = beyond(outcomes)
+    assert more.header == ["method", "domain", "100%", "0%", "seeds"]
     assert more.rows == [
-        ["AttPtr+Dual (both agents choose)", "atis", "100%", "72.0"],
-        ["AttPtr (pairs from the grammar)", "trails", "0%", "60.0"],
+        ["AttPtr+Dual (both agents choose)", "atis", "72.0", "-", "1"],
+        ["AttPtr (pairs from the grammar)", "trails", "-", "60.0", "1"],
     ]
     assert beyond(outcomes_of([result(80.0)])) == []
+
+
+def test_parts_of_the_unlabeled_data_are_in_the_csv_file_alone():
+    data = {"labeled": 0.3, "canonical": 9}
+    amounts = {1.0: 70.0, 0.5: 65.0}
+    runs = [result(test, "trails", data=data | {"unlabeled": part}, stages=DUAL) for part, test in amounts.items()]
+    (more,) = beyond(outcomes_of(runs))
+    assert more.header[2] == "30%" and [cells[2] for cells in more.rows] == ["70.0"]
+    assert [(record["unlabeled"], record["test"]) for record in more.records] == list(amounts.items())
 
 
 def test_domains_that_learn_together_stand_side_by_side():
@@ -94,7 +104,7 @@ def test_domains_that_learn_together_stand_side_by_side():
     assert more.rows == [[name, "100%", *numbers, "73.5", "1"]]
     assert row(main_table(outcomes_of(runs)).markdown(), name) == [name, "-", "-", "-", "73.5"]
     (part,) = beyond(outcomes_of(runs[:3]))
-    assert [cells[1] for cells in part.rows] == sorted(DOMAINS[:3])
+    assert part.rows == [[name, "100%", *numbers[:3], *"------", "1"]]  # five domains and the average are missing
     assert name not in main_table(outcomes_of(runs[:3])).markdown()
 
 
