@@ -26,6 +26,9 @@ PASSED_ON = ("DUALPARSE_DATA", "DUALPARSE_COMMIT", "OMP_NUM_THREADS")  # variabl
 
 WORKER = (sys.executable, "-m", "dualparse.sweep.worker")
 
+BUSY = "CUDA-capable device(s) is/are busy or unavailable"
+PAUSES = (2.0, 8.0)  # seconds before a job is tried again that found the GPU so
+
 
 class Backend(Protocol):
     """Something that runs jobs; to be used in a `with` block, at the end of which nothing of it runs any more."""
@@ -48,7 +51,7 @@ class Local:
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lines: list[Line] = []
         self._guard = threading.Lock()
-        self._stopped = False
+        self._stop = threading.Event()
 
     def __enter__(self) -> Local:
         return self
@@ -56,7 +59,7 @@ class Local:
     def __exit__(self, *_: object) -> None:
         """Stop what still runs; checkpoints are on disk, so the next sweep goes on from there."""
         with self._guard:
-            self._stopped = True
+            self._stop.set()
             running = list(self._running)
         for line in self._lines:
             line.close()
@@ -91,14 +94,23 @@ class Local:
             line.close()
 
     def _run(self, job: Job) -> str:
-        """What went wrong."""
+        """What went wrong. A GPU that takes nobody new just now (others are leaving) is asked again in a while."""
+        for pause in PAUSES:
+            error = self._process(job)
+            if BUSY not in error:
+                return error
+            self._stop.wait(pause)
+        return self._process(job)
+
+    def _process(self, job: Job) -> str:
+        """The same of one process."""
         log = job.beside(".log")
         log.parent.mkdir(parents=True, exist_ok=True)
         variables = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // self.workers))}
         variables |= TOLD if self.workers > 1 else {}
         with log.open("wb") as output:
             with self._guard:
-                if self._stopped:
+                if self._stop.is_set():
                     return "stopped"
                 process = subprocess.Popen(
                     self.command,
@@ -121,12 +133,23 @@ def _what_happened(code: int, output: str) -> str:
     if code == 0:
         return ""
     lines = output.strip().splitlines() or ["it said nothing"]
-    reason = lines[-1].removeprefix("error: ")
+    reason = _raised(lines).removeprefix("error: ")
     if code < 0:
         reason = (
             f"the process was killed ({signal.Signals(-code).name}){', out of memory?' * (code == -signal.SIGKILL)}"
         )
     return "\n".join([reason, "", *lines])
+
+
+def _raised(lines: Sequence[str]) -> str:
+    """What was raised: the first line of its message, which may have many; without a trace the last line there is.
+
+    >>> _raised(["loading", "Traceback (most recent call last):", "  File ...", "RuntimeError: GPU is busy", "Hint"])
+    'RuntimeError: GPU is busy'
+    """
+    traces = [i for i, line in enumerate(lines) if line.startswith("Traceback (")]
+    told = lines[traces[-1] + 1 :] if traces else []
+    return next((line for line in told if line[:1].strip()), lines[-1])
 
 
 class OnRay:

@@ -25,6 +25,9 @@ if job["name"] == "bug": raise ValueError("a bug")
 if job["name"] == "slow":
     open(job["folder"], "w").write(str(os.getpid()))
     time.sleep(60)
+if job["name"] == "at the door":
+    tries = open(job["folder"], "a+"); tries.write("x"); tries.seek(0)
+    if len(tries.read()) < 3: raise RuntimeError("CUDA error: CUDA-capable device(s) is/are busy or unavailable\\nHint")
 if job["name"] == "asked": open(job["folder"], "w").write(os.environ.get("DUALPARSE_SHARED_GPU", "alone"))
 """
 COMMAND = (sys.executable, "-c", WORKER)
@@ -53,6 +56,14 @@ def test_jobs_are_told_whether_they_share_a_gpu(tmp_path, workers, told):
     with Local(workers, command=COMMAND) as local:
         assert [error for _, error in local.run([job("asked", tmp_path)])] == [""]
     assert (tmp_path / "pid").read_text() == told
+
+
+@pytest.mark.parametrize(("pauses", "told"), [((0, 0), ""), ((0,), "RuntimeError: CUDA error: CUDA-capable device(s)")])
+def test_a_busy_gpu_is_asked_again(tmp_path, monkeypatch, pauses, told):
+    monkeypatch.setattr("dualparse.sweep.backends.PAUSES", pauses)
+    with Local(command=COMMAND) as local:
+        ((_, error),) = local.run([job("at the door", tmp_path)])
+    assert error.startswith(told) and bool(error) == bool(told)  # what was raised comes first, not a hint behind it
 
 
 def alive(pid: int) -> bool:
