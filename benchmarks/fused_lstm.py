@@ -21,7 +21,9 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from dualparse.files import write_text
 from dualparse.models import fused_lstm
+from dualparse.sweep.jobs import current_commit
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,9 @@ def main() -> None:
         told = (f"{name} {value:.5f}" for name, value in row.items() if name != "shape")
         print(f"{shape}: {', '.join(told)}", flush=True)
     if arguments.out:
-        arguments.out.write_text(json.dumps({"torch": torch.__version__, "rows": rows}, indent=2) + "\n")
+        name = "interpreter" if interpreted else torch.cuda.get_device_name(device)
+        facts = {"device": name, "torch": torch.__version__, "commit": current_commit(), "rows": rows}
+        write_text(arguments.out, json.dumps(facts, indent=1) + "\n")
 
 
 if __name__ == "__main__":
