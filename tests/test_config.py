@@ -76,6 +76,8 @@ def test_a_typo_names_the_nearest_key(tmp_path, text, told):
         ("stages = ['q2lf', 'pf2q']", "stages.1: "),
         ("train = 3", "train: "),
         ("stages = ['q2lf', 'dual']", "the stage 'dual' needs ['lf2q'"),
+        ("stages = ['dual', 'q2lf', 'lf2q', 'query_lm']", "the stage 'dual' comes before ['q2lf', 'lf2q', 'query_lm']"),
+        ("stages = ['q2lf', 'lf2q', 'query_lm', 'dual', 'pseudo']", "the stage 'dual' comes before ['pseudo']"),
     ],
 )
 def test_a_value_that_cannot_be_names_its_key(tmp_path, text, told):

@@ -86,10 +86,10 @@ def method(recipe: Result, *more: str) -> str:
     torn = data.get("labeled", 1.0) < 1.0
     forms = (torn and data.get("forms", True)) or data.get("synthesized")
     used = [mark for mark, on in (("LF", forms), ("Q", torn and data.get("queries", True))) if on]
-    if "pseudo" in stages:
-        name = f"{name}+Pseudo({'+'.join(used)})"
-    elif "dual" in stages:
+    if "dual" in stages:
         name = "+".join([name, "Dual", *used])
+    elif "pseudo" in stages:
+        name = f"{name}+Pseudo({'+'.join(used)})"
     notes = ", ".join([*_not_in_the_paper(recipe, torn), *more])
     return name + (f" ({notes})" if notes else "") + _validity(recipe)
 
@@ -101,6 +101,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
+        "after pseudo-labels": played and "pseudo" in stages,
         "no loop from queries": played and not game.get("query_loop", True),
         "no loop from forms": played and not game.get("form_loop", True),
     }

@@ -1,7 +1,8 @@
 """Each stage of a run as a task: pre-training of the agents and language models, pseudo-labelling, the game.
 
 In: a recipe, the run so far and its material. Out: a task for the loop, and under which names its weights are kept.
-Where a later stage makes the final agents, the pre-trained ones are kept as `pretrained-q2lf`, `pretrained-lf2q`.
+Where a later stage makes the final agents, the pre-trained ones are kept as `pretrained-q2lf`, `pretrained-lf2q`. With
+`pseudo` among the stages, the game goes on with its q2lf, kept as `pseudo-q2lf`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def results(recipe: Recipe, stage: str) -> dict[str, str]:
     if stage == "dual":
         return {"q2lf": "q2lf", "lf2q": "lf2q"}
     if stage == "pseudo":
-        return {"q2lf": "q2lf"}
+        return {"q2lf": "pseudo-q2lf" if "dual" in recipe.stages else "q2lf"}
     replaced = {name for later in ("dual", "pseudo") if later in recipe.stages for name in results(recipe, later)}
     return {stage: f"pretrained-{stage}" if stage in replaced else stage}
 
@@ -162,8 +163,9 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
 
 def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
     settings = recipe.game
+    beginner = results(recipe, "pseudo" if "pseudo" in recipe.stages else "q2lf")["q2lf"]
     players = Players(
-        _trained_agent("q2lf", recipe, run, material, device),
+        run.agent("q2lf", material.domain, device, weights=beginner),
         _trained_agent("lf2q", recipe, run, material, device),
         run.language_model("query_lm", device) if settings.form_loop and settings.form_validity_lm else None,
         run.language_model("lf_lm", device) if settings.query_loop and settings.query_validity_lm else None,

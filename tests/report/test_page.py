@@ -138,7 +138,7 @@ def test_the_mistakes_of_the_best_on_dev_are_told_by_kind():
 def test_table_5_sets_the_judges_apart():
     language_model = {"query_validity_check": 0, "query_validity_lm": 1}
     runs = [
-        result(70.0, data={"labeled": 0.5}, stages=[*DUAL, "lf_lm"], game=language_model),
+        result(70.0, data={"labeled": 0.5}, stages=["lf_lm", *DUAL], game=language_model),
         result(75.0, data={"labeled": 0.5}, stages=DUAL),
     ]
     lines = [line for line in table5(outcomes_of(runs)).markdown().splitlines() if line.startswith("| AttPtr")]

@@ -44,10 +44,11 @@ def write(folder: Path, *results: dict) -> Path:
         ({"stages": DUAL[:2] + ["pseudo"], "data": {"labeled": 0.5, "forms": False}}, "AttPtr+Pseudo(Q)"),
         ({"stages": DUAL[:2] + ["pseudo"], "data": {"synthesized": True}}, "AttPtr+Pseudo(LF)"),
         (
-            {"stages": [*DUAL, "lf_lm"], "game": {"query_validity_check": 0, "query_validity_lm": 1}},
+            {"stages": ["lf_lm", *DUAL], "game": {"query_validity_check": 0, "query_validity_lm": 1}},
             "AttPtr+Dual (LM validity)",
         ),
-        ({"stages": [*DUAL, "lf_lm"], "game": {"query_validity_lm": 1}}, "AttPtr+Dual (LM and check validity)"),
+        ({"stages": ["lf_lm", *DUAL], "game": {"query_validity_lm": 1}}, "AttPtr+Dual (LM and check validity)"),
+        ({"stages": [*DUAL[:-1], "pseudo", "dual"]}, "AttPtr+Dual (after pseudo-labels)"),
         ({"stages": DUAL, "game": {"form_loop": False}}, "AttPtr+Dual (no loop from forms)"),
         (
             {"stages": DUAL, "data": {"labeled": 0.5, "synthesized": True}},

@@ -7,6 +7,7 @@ import random
 import pytest
 import torch
 import toy
+from safetensors.torch import load_file
 
 from dualparse.config import make_recipe
 from dualparse.data.examples import Example
@@ -149,3 +150,21 @@ def test_the_paper_counts_a_made_up_pair_half():
 def test_training_on_made_up_pairs_may_take_fewer_epochs(run):
     _, _, events = run(pseudo={"epochs": 3})
     assert [e.stage for e in events if isinstance(e, Record)] == ["q2lf"] * 12 + ["lf2q"] * 12 + ["pseudo"] * 3
+
+
+def test_the_game_can_go_on_from_what_made_up_pairs_taught(run, monkeypatch):
+    begun: dict[str, torch.Tensor] = {}
+    play = stages.game_task
+
+    def remember(players, *arguments, **options):
+        begun.update({name: weight.clone() for name, weight in players.q2lf.model.state_dict().items()})
+        return play(players, *arguments, **options)
+
+    monkeypatch.setattr(stages, "game_task", remember)
+    order = ["q2lf", "lf2q", "query_lm", "pseudo", "dual"]
+    folder, _, events = run(stages=order, game={"epochs": 1}, language_model={"epochs": 1})
+    assert list(dict.fromkeys(e.stage for e in events if isinstance(e, Record))) == order
+    taught = load_file(folder.weights("pseudo-q2lf"))
+    assert all(torch.equal(begun[name], taught[name]) for name in taught)
+    assert not torch.equal(begun["generate.weight"], load_file(folder.weights("pretrained-q2lf"))["generate.weight"])
+    assert {path.stem for path in folder.folder.glob("*q2lf.safetensors")} == {"pretrained-q2lf", "pseudo-q2lf", "q2lf"}
