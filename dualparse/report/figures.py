@@ -6,6 +6,7 @@ number of a point, it is drawn as a hollow mark.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def _dumbbell(axes: Axes, place: float, paper: float | None, cells: list[Scores]
 
 def figure3(outcomes: Sequence[Outcome]) -> Figure | None:
     """Accuracy over the share of labels; None where nothing has been run."""
-    shares = sorted({outcome.labeled for outcome in outcomes})
+    shares = sorted({outcome.labeled for outcome in outcomes if outcome.domain == "atis" and outcome.unlabeled == 1.0})
     figure = _figure(5.2, 3.4)
     axes = figure.subplots()
     drawn = 0
@@ -132,14 +133,17 @@ def _first(outcomes: Sequence[Outcome], methods: Iterable[str], **amounts: float
 
 
 def _curve(axes: Axes, points: dict[float, Scores], name: str, color: str, marker: str) -> int:
-    """A line through the medians with a band over the seeds; says how many points it has."""
+    """A line through the medians with a band over the seeds, dotted where points between are missing; says how many
+    points it has."""
     having = {x: cell for x, cell in points.items() if cell.values}
     if having:
         x, cells = list(having), list(having.values())
         axes.fill_between(
             x, [min(c.values) for c in cells], [max(c.values) for c in cells], color=color, alpha=0.15, lw=0
         )
-        axes.plot(x, [c.median for c in cells], color=color, lw=1.6, marker=marker, ms=4.5, label=name)
+        axes.plot(x, [c.median for c in cells], color=color, lw=1.2, ls=":")
+        whole = [c.median if c.values else math.nan for c in points.values()]
+        axes.plot(list(points), whole, color=color, lw=1.6, marker=marker, ms=4.5, label=name)
     return len(having)
 
 

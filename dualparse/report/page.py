@@ -18,8 +18,8 @@ BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of res
 SHARING = "bench-game-gpu.json"  # what processes that share a GPU reach together, as benchmarks/game.py measured it
 FIGURES = {
     "summary": "The paper and dualparse, all labels.",
-    "figure3": "Figure 3. Accuracy over the share of labels; the other pairs are used without them.",
-    "figure4": "Figure 4. Accuracy over the amount of data without labels, with 30 % of the labels.",
+    "figure3": "Figure 3. Accuracy over the share of labels; the other pairs are used without them. Dotted: points between are missing.",
+    "figure4": "Figure 4. Accuracy over the amount of data without labels, with 30 % of the labels. Dotted: points between are missing.",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -218,6 +219,17 @@ def test_supervised_training_is_a_level_of_figure_4():
     assert len(set(level.get_ydata())) == 1
     dual = next(line for line in axes.lines if line.get_label() == "dual learning")
     assert list(dual.get_xdata()) == [0, 50, 100]
+
+
+def test_a_curve_is_dotted_where_a_point_is_missing():
+    runs = curve((0.1, 0.3, 0.5))
+    gap = [run for run in runs if run["recipe"]["stages"] != DUAL or run["recipe"]["data"]["labeled"] != 0.3]
+    assert len(gap) == len(runs) - 1
+    [axes] = figure3(outcomes_of(gap)).axes
+    drawn = next(line for line in axes.lines if line.get_label() == "dual learning")
+    assert [math.isnan(y) for y in drawn.get_ydata()] == [False, True, False]
+    dotted = [list(line.get_xdata()) for line in axes.lines if line.get_linestyle() == ":"]
+    assert [10, 50] in dotted and [10, 30, 50] in dotted
 
 
 def test_one_point_is_no_curve():
