@@ -16,10 +16,11 @@ from dualparse.report.tables import Table, all_tables, main_table, mistakes
 
 BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of results -->"
 SHARING = "bench-game-gpu.json"  # what processes that share a GPU reach together, as benchmarks/game.py measured it
+DOTTED = "Dotted: points between are missing."
 FIGURES = {
     "summary": "The paper and dualparse, all labels.",
-    "figure3": "Figure 3. Accuracy over the share of labels; the other pairs are used without them. Dotted: points between are missing.",
-    "figure4": "Figure 4. Accuracy over the amount of data without labels, with 30 % of the labels. Dotted: points between are missing.",
+    "figure3": f"Figure 3. Accuracy over the share of labels; the other pairs are used without them. {DOTTED}",
+    "figure4": f"Figure 4. Accuracy over the amount of data without labels, with 30 % of the labels. {DOTTED}",
 }
 
 
