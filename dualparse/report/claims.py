@@ -4,7 +4,8 @@ A claim is a list of comparisons: on this dataset, this method scores more than 
 difference is the mean over seeds; its interval comes from resampling the test examples, both methods on the same ones
 (paired bootstrap). Older results have no verdict per example; there the interval is that of independent samples, which
 is wider. A comparison is supported when the whole interval says so, a claim when that of the mean of its comparisons
-does. The interval knows the chance in test examples; the chance in training shows in the spread over seeds.
+does; "not more" is at best not refuted. The interval knows the chance in test examples; the chance in training shows in
+the spread over seeds.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Verdict(StrEnum):
     """What our numbers say."""
 
     SUPPORTED = "supported"
+    NOT_REFUTED = "not refuted"  # all that can be said for "not more"
     NOT_SUPPORTED = "not supported"
     NOT_RUN = "not run yet"
 
@@ -166,7 +168,7 @@ def _judge(text: str, terms: list[Term], paper: float | None, *, more: bool) -> 
     good = low > 0 if more else low <= 0
     notes = ["ahead, but within the noise"] if more and not good and difference > 0 else []
     notes += [] if paired else ["interval of independent samples"]
-    verdict = Verdict.SUPPORTED if good else Verdict.NOT_SUPPORTED
+    verdict = (Verdict.SUPPORTED if more else Verdict.NOT_REFUTED) if good else Verdict.NOT_SUPPORTED
     return Finding(text, verdict, paper, difference, (low, high), "; ".join(notes))
 
 
@@ -225,5 +227,6 @@ def _largest_gain(outcomes: Sequence[Outcome]) -> Finding:
         return Finding(text, Verdict.NOT_RUN)
     best = max(gains, key=lambda labeled: gains[labeled])
     verdict = Verdict.SUPPORTED if best in inside and gains[best] > 0 else Verdict.NOT_SUPPORTED
-    note = ", ".join(f"{100 * labeled:.0f} %: {gain:+.1f}" for labeled, gain in gains.items())
+    told = ", ".join(f"{100 * labeled:.0f} %: {gain:+.1f}" for labeled, gain in gains.items())
+    note = f"largest with {100 * best:.0f} %; {told}"
     return Finding(text, verdict, difference=gains[best], note=note)

@@ -89,8 +89,9 @@ def _provenance(results: Sequence[Result]) -> str:
     commits = sorted({result["commit"] for result in results if "commit" in result})
     return (
         f"{len(results)} tested runs on {', '.join(hardware) or 'unknown hardware'}, {_hours(results):.1f} hours of "
-        f"training in all; commits {', '.join(commits) or 'unknown'}. Every number is the median over seeds of what "
-        f"result files say; settings were chosen on dev and test was scored once. `{MISSING}` has not been run yet."
+        f"training in all; commits {', '.join(commits) or 'unknown'}. Tables have medians over seeds, claims means. "
+        "Settings were chosen on dev, by domain where several were tried; every run was scored on test once. "
+        f"`{MISSING}`: not run yet, or not in the paper."
     )
 
 
@@ -112,7 +113,7 @@ def claims_text(outcomes: Sequence[Outcome]) -> str:
     parts = [
         "Differences are in points of test accuracy, means over seeds; the 95 % intervals come from a paired bootstrap "
         "over the test examples. A claim is supported when the interval of the mean over its comparisons lies above "
-        "zero (for *does not help*: does not lie above it).",
+        "zero; that something does not help is not refuted when it does not.",
         "\n".join([f"| claim {_HEADER} comparisons run |", f"|---{_RULE}---|", *overview]),
     ]
     for claim in found:
