@@ -105,7 +105,8 @@ def _draw_learning(part: SubFigure, stages: Mapping[str, Sequence[Record]]) -> N
         _draw_score(score, records)
         score.set_xlabel("epoch")
         if stage in ("dual", "pseudo"):
-            _draw_before(score, stages.get("q2lf", ()))
+            taught = "pseudo" if stage == "dual" and "pseudo" in stages else "q2lf"
+            _draw_before(score, stages.get(taught, ()))
     axes[0, 0].set_ylabel("loss per token")
 
 
