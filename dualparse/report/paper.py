@@ -9,7 +9,8 @@ from typing import Any
 PAPER: dict[str, Any] = tomllib.loads((Path(__file__).parents[1] / "paper.toml").read_text(encoding="utf-8"))
 DOMAINS: list[str] = PAPER["domains"]  # OVERNIGHT's, in the order of its tables
 DATASETS: dict[str, list[str]] = {"ATIS": ["atis"], "OVERNIGHT": DOMAINS}
-LM_VALIDITY = " (LM validity)"  # behind the name of a method: a language model judges forms, not the check
+LM = "LM validity"
+LM_VALIDITY = f" ({LM})"  # behind the name of a method: a language model judges forms, not the check
 
 
 def paper_score(dataset: str, method: str, labeled: float) -> float | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from dualparse.config import make_recipe
 from dualparse.errors import InputError
-from dualparse.report.paper import DATASETS, LM_VALIDITY, PAPER
+from dualparse.report.paper import DATASETS, LM, PAPER
 from dualparse.train.sharing import essence
 
 MISSING = "-"
@@ -90,8 +90,8 @@ def method(recipe: Result, *more: str) -> str:
         name = "+".join([name, "Dual", *used])
     elif "pseudo" in stages:
         name = f"{name}+Pseudo({'+'.join(used)})"
-    notes = ", ".join([*_not_in_the_paper(recipe, torn), *more])
-    return name + (f" ({notes})" if notes else "") + _validity(recipe)
+    notes = ", ".join([*_not_in_the_paper(recipe, torn), *_validity(recipe), *more])
+    return name + (f" ({notes})" if notes else "")
 
 
 def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
@@ -108,11 +108,12 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
     return [note for note, on in notes.items() if on]
 
 
-def _validity(recipe: Result) -> str:
+def _validity(recipe: Result) -> list[str]:
+    """Who judges forms, unless it is the check alone."""
     game = recipe.get("game", {})
     if "dual" not in recipe["stages"] or not game.get("query_validity_lm"):
-        return ""
-    return " (LM and check validity)" if game.get("query_validity_check", 1.0) else LM_VALIDITY
+        return []
+    return ["LM and check validity" if game.get("query_validity_check", 1.0) else LM]
 
 
 def outcomes_of(results: Iterable[Result]) -> list[Outcome]:
