@@ -190,7 +190,7 @@ class Recipe(Closed):
         order = {stage: place for place, stage in enumerate(self.stages)}
         for later, earlier in (needed | {"dual": [*needed["dual"], "pseudo"]}).items():
             if behind := [stage for stage in earlier if order.get(stage, -1) > order.get(later, len(order))]:
-                raise ValueError(f"the stage {later!r} comes before {behind}, which it needs")
+                raise ValueError(f"the stage {later!r} comes before {behind}: expected it behind them")
         return self
 
 

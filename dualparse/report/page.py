@@ -90,7 +90,8 @@ def _provenance(results: Sequence[Result]) -> str:
     return (
         f"{len(results)} tested runs on {', '.join(hardware) or 'unknown hardware'}, {_hours(results):.1f} hours of "
         f"training in all; commits {', '.join(commits) or 'unknown'}. Tables have medians over seeds, claims means. "
-        "Settings were chosen on dev, by domain where several were tried; every run was scored on test once. "
+        "Settings were chosen on dev, by domain where several were tried; every run was scored on test once, and of "
+        "two with the same settings and seed the one with a verdict for every question counts. "
         f"`{MISSING}`: not run yet, or not in the paper."
     )
 
