@@ -27,7 +27,7 @@ def report(
     Example: dualparse report results --out report
     """
     from dualparse.report.page import put_results_into, write_report
-    from dualparse.report.results import outcomes_of, read_results
+    from dualparse.report.results import all_outcomes, read_results
     from dualparse.report.tables import all_tables
 
     if errors and out is None:
@@ -40,7 +40,7 @@ def report(
             raise InputError("expected a name that ends in .svg", path=picture)
         put_results_into(into, results, picture)
     if out is None and into is None:
-        for table in all_tables(outcomes_of(read_results(results))):
+        for table in all_tables(all_outcomes(read_results(results))):
             print(f"{table.title}\n\n{table.markdown()}\n")
 
 

@@ -1,7 +1,8 @@
 """Result files -> outcomes with the paper's names for methods; the median over seeds, with their number and spread.
 
 A result is a JSON file that `dualparse sweep` wrote. Where several settings of a method were tested, the ones that are
-best on dev count: the report never chooses by test scores.
+best on dev count, the same for all domains of a dataset: the report never chooses by test scores. What a single thing
+does is seen in runs that are alike in everything else (`alike`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dualparse.train.sharing import essence
 MISSING = "-"
 BOTH = "both agents choose"
 Result = Mapping[str, Any]
+_JUDGES = ("query_validity_check", "query_validity_lm")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,14 @@ class Outcome:
     examples: int
     correct: str
     mistakes: tuple[tuple[str, int], ...] | None = None
+
+    @property
+    def conditions(self) -> str:
+        """The settings less what makes a method another one: its data, its stages, and who judges forms."""
+        settings = json.loads(self.settings or "{}")
+        game = {key: value for key, value in settings.get("game", {}).items() if key not in _JUDGES}
+        others = {key: value for key, value in settings.items() if key not in ("data", "stages")}
+        return json.dumps(others | {"game": game}, sort_keys=True)
 
 
 @dataclass(frozen=True)
@@ -117,15 +127,59 @@ def _validity(recipe: Result) -> list[str]:
 
 
 def outcomes_of(results: Iterable[Result]) -> list[Outcome]:
-    """The outcomes that count: per method, domain and amount of data those with the settings that are best on dev."""
-    groups: dict[tuple[Any, ...], dict[str, dict[int, Outcome]]] = {}
+    """The outcomes that count."""
+    return chosen(all_outcomes(results))
+
+
+def all_outcomes(results: Iterable[Result]) -> list[Outcome]:
+    """All outcomes; of two with the same settings and seed the one that tells more."""
+    found: dict[tuple[Any, ...], Outcome] = {}
     for outcome in (outcome for result in results for outcome in _outcomes(result)):
-        key = (outcome.method, outcome.domain, outcome.labeled, outcome.unlabeled)
-        seeds = groups.setdefault(key, {}).setdefault(outcome.settings, {})
-        if outcome.seed not in seeds or not seeds[outcome.seed].correct:  # of two runs alike, the one that tells more
-            seeds[outcome.seed] = outcome
-    best = [max(group.values(), key=lambda seeds: _mean_dev(seeds.values())) for group in groups.values()]
-    return [outcome for seeds in best for _, outcome in sorted(seeds.items())]
+        key = (outcome.method, outcome.domain, outcome.settings, outcome.seed)
+        if key not in found or not found[key].correct:
+            found[key] = outcome
+    return list(found.values())
+
+
+def chosen(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Per method, dataset and amount of data the outcomes with the settings that were tested on most domains, then
+    those best on dev. Domains these lack are filled in from the next best."""
+    methods: dict[tuple[Any, ...], dict[str, list[Outcome]]] = {}
+    for outcome in outcomes:
+        key = (outcome.method, _DATASET.get(outcome.domain, outcome.domain), outcome.labeled, outcome.unlabeled)
+        methods.setdefault(key, {}).setdefault(outcome.settings, []).append(outcome)
+    return [outcome for settings in methods.values() for outcome in _best(settings.values())]
+
+
+_DATASET = {domain: dataset for dataset, domains in DATASETS.items() for domain in domains}
+
+
+def _best(settings: Iterable[Sequence[Outcome]]) -> list[Outcome]:
+    best: dict[str, list[Outcome]] = {}
+    for runs in sorted(settings, key=lambda runs: (len({run.domain for run in runs}), mean_dev(runs)), reverse=True):
+        for domain in sorted({run.domain for run in runs} - set(best)):
+            best[domain] = sorted((run for run in runs if run.domain == domain), key=lambda run: run.seed)
+    return [run for runs in best.values() for run in runs]
+
+
+def alike(
+    outcomes: Iterable[Outcome],
+    methods: Sequence[str],
+    domains: Sequence[str],
+    *,
+    labeled: float = 1.0,
+    unlabeled: float = 1.0,
+) -> list[Outcome]:
+    """Runs of several methods that differ in nothing but their data and who judges forms: under the conditions best on
+    dev, of those under which every method was tested on every domain. Empty where there are none."""
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.method in methods and (outcome.labeled, outcome.unlabeled) == (labeled, unlabeled):
+            groups.setdefault(outcome.conditions, []).append(outcome)
+    wanted = {(method, domain) for method in methods for domain in domains}
+    whole = [group for group in groups.values() if wanted <= {(run.method, run.domain) for run in group}]
+    kept = [[run for run in group if run.domain in domains] for group in whole]
+    return chosen(max(kept, key=mean_dev)) if kept else []
 
 
 def _outcomes(result: Result) -> list[Outcome]:
@@ -154,8 +208,12 @@ def _outcomes(result: Result) -> list[Outcome]:
     ]
 
 
-def _mean_dev(outcomes: Iterable[Outcome]) -> float:
-    return statistics.mean(outcome.dev for outcome in outcomes)
+def mean_dev(runs: Iterable[Outcome]) -> float:
+    """The mean over seeds, then over methods and domains."""
+    scores: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        scores.setdefault((run.method, run.domain), []).append(run.dev)
+    return statistics.mean(map(statistics.mean, scores.values()))
 
 
 def select(
@@ -188,6 +246,6 @@ def our_best(outcomes: Sequence[Outcome]) -> list[str]:
     found = set()
     for domains in DATASETS.values():
         runs = {name: [select(outcomes, name, domain) for domain in domains] for name in names}
-        dev = {name: statistics.mean(map(_mean_dev, seeds)) for name, seeds in runs.items() if all(seeds)}
+        dev = {name: statistics.mean(map(mean_dev, seeds)) for name, seeds in runs.items() if all(seeds)}
         found |= {max(dev, key=lambda name: dev[name])} if dev else set()
     return sorted(found)

@@ -88,6 +88,17 @@ def test_a_claim_stands_on_the_mean_of_its_comparisons():
     assert found.together.paper == pytest.approx((2.0 + 2.9) / 2)
 
 
+def test_a_claim_about_a_part_of_the_game_keeps_the_rest_the_same():
+    """A longer game with the check does not count against a short one with the language model."""
+    check, lm = "AttPtr+Dual+LF+Q", "AttPtr+Dual+LF+Q (LM validity)"
+    short, long = '{"game": {"epochs": 1}}', '{"game": {"epochs": 9}}'
+    runs = [replace(outcome(m, 300, labeled=0.5), settings=short) for m in (check, lm)]
+    runs.append(replace(outcome(check, 390, labeled=0.5), settings=long, dev=99.0))
+    assert claim(runs, "A hard check").together.difference == 0.0
+    supervised = replace(outcome("AttPtr", 300, labeled=0.5), settings="{}")
+    assert claim([*runs, supervised], "Dual learning beats supervised").together.difference == pytest.approx(22.5)
+
+
 def test_nothing_run_is_not_run_yet():
     assert {claim.together.verdict for claim in claims([])} == {Verdict.NOT_RUN}
     assert all(claim.run == 0 for claim in claims([]))

@@ -15,7 +15,7 @@ from dualparse.errors import InputError
 from dualparse.report.figures import figure3, figure4, summary
 from dualparse.report.page import BEGIN, END, put_into, put_results_into, sharing_text, short_text, write_report
 from dualparse.report.paper import DOMAINS, PAPER
-from dualparse.report.results import outcomes_of
+from dualparse.report.results import all_outcomes, outcomes_of
 from dualparse.report.tables import beyond, main_table, mistakes, table2, table3, table4, table5
 
 ROOT = Path(__file__).parents[2]
@@ -142,7 +142,8 @@ def test_table_5_sets_the_judges_apart():
         result(70.0, data={"labeled": 0.5}, stages=["lf_lm", *DUAL], game=language_model),
         result(75.0, data={"labeled": 0.5}, stages=DUAL),
     ]
-    lines = [line for line in table5(outcomes_of(runs)).markdown().splitlines() if line.startswith("| AttPtr")]
+    runs.append(result(99.0, data={"labeled": 0.5}, stages=DUAL, game={"epochs": 9}))  # another game
+    lines = [line for line in table5(all_outcomes(runs)).markdown().splitlines() if line.startswith("| AttPtr")]
     assert lines == [
         "| AttPtr+Dual | language model | 70.0 (86.2) | - (71.4) |",
         "| AttPtr+Dual | check | 75.0 (86.8) | - (73.0) |",

@@ -10,7 +10,18 @@ import pytest
 from dualparse.config import make_recipe
 from dualparse.errors import InputError
 from dualparse.report.paper import DATASETS, PAPER, paper_score, paper_scores
-from dualparse.report.results import MISSING, Scores, average, method, outcomes_of, read_results, scores
+from dualparse.report.results import (
+    MISSING,
+    Scores,
+    alike,
+    all_outcomes,
+    average,
+    chosen,
+    method,
+    outcomes_of,
+    read_results,
+    scores,
+)
 
 DUAL = ["q2lf", "lf2q", "query_lm", "dual"]
 
@@ -78,6 +89,48 @@ def test_of_several_settings_those_best_on_dev_count():
     better_on_dev = [result(80.0, dev=75.0, seed=seed) for seed in (1, 2)]
     for results in (better_on_dev + better_on_test, better_on_test + better_on_dev):
         assert scores(outcomes_of(results), "AttPtr", "atis").values == (80.0, 80.0)
+
+
+def test_all_domains_of_a_dataset_have_the_same_settings():
+    """Although on dev the other ones are better in one of them."""
+    short = [result(60.0, dev=dev, domain=domain) for domain, dev in (("calendar", 70.0), ("recipes", 90.0))]
+    long = [
+        result(50.0, dev=dev, domain=domain, train={"epochs": 9})
+        for domain, dev in (("calendar", 75.0), ("recipes", 80.0))
+    ]
+    for results in (short + long, long + short):
+        found = outcomes_of(results)
+        assert [scores(found, "AttPtr", domain).values for domain in ("calendar", "recipes")] == [(60.0,), (60.0,)]
+
+
+def test_settings_tested_on_more_domains_go_first_and_others_fill_the_gaps():
+    whole = [result(60.0, dev=50.0, domain=domain) for domain in ("calendar", "recipes")]
+    part = result(50.0, dev=90.0, domain="calendar", train={"epochs": 9})
+    other = result(40.0, dev=10.0, domain="blocks", train={"epochs": 5})
+    found = outcomes_of([part, *whole, other])
+    assert {o.domain: o.test for o in found} == {"calendar": 60.0, "recipes": 60.0, "blocks": 40.0}
+    assert sorted(map(repr, chosen(found))) == sorted(map(repr, found)), "chosen once, chosen for good"
+
+
+LM = {"query_validity_check": 0, "query_validity_lm": 1}
+
+
+def test_alike_are_runs_that_differ_in_data_and_judges_alone():
+    half = {"labeled": 0.5}
+    names = ["AttPtr+Dual+LF+Q", "AttPtr+Dual+LF+Q (LM validity)"]
+    short = [
+        result(70.0, dev=60.0, stages=DUAL, data=half),
+        result(71.0, dev=61.0, stages=["lf_lm", *DUAL], data=half, game=LM),
+    ]
+    long = result(80.0, dev=90.0, stages=DUAL, data=half, game={"epochs": 9})
+    found = all_outcomes([long, *short])
+    assert scores(chosen(found), names[0], "atis", labeled=0.5).values == (80.0,)
+    assert sorted(outcome.test for outcome in alike(found, names, ["atis"], labeled=0.5)) == [70.0, 71.0]
+    assert not alike(found, names, ["atis", "calendar"], labeled=0.5), "one domain is missing"
+    assert not alike(found[:2], names, ["atis"], labeled=0.5), "one judge is missing"
+    better = result(75.0, dev=80.0, stages=["lf_lm", *DUAL], data=half, game=LM | {"epochs": 9})
+    found = all_outcomes([long, *short, better])
+    assert sorted(outcome.test for outcome in alike(found, names, ["atis"], labeled=0.5)) == [75.0, 80.0]
 
 
 def test_settings_nobody_reads_do_not_set_results_apart():
