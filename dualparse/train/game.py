@@ -9,7 +9,7 @@ import math
 import operator
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -108,7 +108,8 @@ class Loop:
 @dataclass(frozen=True)
 class Scored:
     """What an agent makes of its rows, as log-probabilities: its own hypotheses [n], the way back from those of the
-    other agent [n], labeled pairs [P]; and the way back once more as a reward [n], without gradient."""
+    other agent [n], labeled pairs [P]; and the way back once more as a reward [n], without gradient. An agent that
+    does not learn the way back has no gradient there either."""
 
     written: Tensor
     back: Tensor
@@ -230,7 +231,8 @@ class Game:
 
     def _score(self, rows: Sequence[Batch], sources: int, k: int) -> list[Scored]:
         """Step 3 for both agents, side by side. Their rows are k hypotheses for each source, as many ways back,
-        labeled pairs. The reward is measured without dropout, unless it shall be noisy.
+        labeled pairs. The reward is measured without dropout, unless it shall be noisy. An agent that is not to learn
+        the way back goes it for the reward alone.
 
         A GPU is quicker with all rows at once, and its graphs want few shapes; on a CPU rows go in groups of similar
         lengths.
@@ -238,26 +240,37 @@ class Game:
         gpu, n = self.stepper.capture, sources * k
         log_probs = operator.call if gpu else grouped_log_probs
         models = [agent.model for agent in self.agents]
+        learns = [loop.on and loop.rules.lesson > 0 for loop in reversed(self.loops)]  # in the loop of the other writer
 
         def teach(i: int) -> Tensor:
-            return log_probs(models[i], rows[i], shared=sources, times=k)
+            batch = rows[i] if learns[i] else _without_back(rows[i], sources, k)
+            return log_probs(models[i], batch, shared=sources, times=k)
 
         def reward(i: int) -> Tensor:
-            with torch.no_grad(), without_dropout(models[i]):
+            quiet = nullcontext() if self.options.noisy_reward else without_dropout(models[i])
+            with torch.no_grad(), quiet:
                 return log_probs(models[i], _back(rows[i], sources, k))
 
-        work = (teach,) if self.options.noisy_reward else (teach, reward)
+        apart = [not (self.options.noisy_reward and learns[i]) for i in (0, 1)]  # the reward takes a pass of its own
         if gpu:
-            done = each_on_a_stream([partial(piece, i) for piece in work for i in (0, 1)])
-            found = [done[i::2] for i in (0, 1)]
+            measured = [partial(reward, i) for i in (0, 1) if apart[i]]
+            done = iter(each_on_a_stream([partial(teach, 0), partial(teach, 1), *measured]))
+            taught = [next(done), next(done)]
+            rewards = [next(done) if alone else None for alone in apart]
         else:
             with own_noise(models):
-                found = each_on_a_core(lambda i: [piece(i) for piece in work], (0, 1))
-        scored = []
-        for total, *rewards in found:
-            away = rewards[0] if rewards else total[n : 2 * n].detach()
-            scored.append(Scored(total[:n], total[n : 2 * n], total[2 * n :], away))
-        return scored
+                both = each_on_a_core(lambda i: (teach(i), reward(i) if apart[i] else None), (0, 1))
+            taught, rewards = [list(each) for each in zip(*both, strict=True)]
+        return [_scored(*each, n) for each in zip(taught, rewards, learns, strict=True)]
+
+
+def _scored(total: Tensor, reward: Tensor | None, learns: bool, n: int) -> Scored:
+    """The parts of what `_score` found for an agent."""
+    if not learns:
+        assert reward is not None
+        return Scored(total[:n], reward, total[n:], reward)
+    back = total[n : 2 * n]
+    return Scored(total[:n], back, total[2 * n :], back.detach() if reward is None else reward)
 
 
 @contextmanager
@@ -294,6 +307,16 @@ def _back(batch: Batch, sources: int, k: int) -> Batch:
     n = sources * k
     read, write = slice(sources, sources + n), slice(n, 2 * n)
     return Batch(batch.source[read], batch.copy[read], batch.inputs[write], batch.targets[write])
+
+
+def _without_back(batch: Batch, sources: int, k: int) -> Batch:
+    """The other rows."""
+    n = sources * k
+
+    def cut(tensor: Tensor, begin: int) -> Tensor:
+        return torch.cat([tensor[:begin], tensor[begin + n :]])
+
+    return Batch(cut(batch.source, sources), cut(batch.copy, sources), cut(batch.inputs, n), cut(batch.targets, n))
 
 
 def _within(options: Options, agent: Agent, labeled: Sequence[Example]) -> Options:

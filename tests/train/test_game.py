@@ -191,6 +191,19 @@ def test_the_reward_is_measured_without_dropout_unless_asked():
     assert outcomes[0].figures[n] != pytest.approx(calm[n].item()), "the losses do have dropout"
 
 
+def test_a_noisy_reward_of_a_silent_reader_has_dropout_and_no_gradient():
+    calm = letters.iterate(letters.game(letters.options())).figures
+    who = letters.players(dropout=0.5)
+    who.lf2q.model.train()
+    told = letters.options(from_query=Rules(0.3, lesson=0.0), form_loop=False, guidance=0.0, noisy_reward=True)
+    torch.manual_seed(1)
+    outcome = letters.iterate(letters.game(told, who))
+    back = FIGURES.index("back")
+    assert outcome.figures[back] != pytest.approx(calm[back].item())
+    assert not any(gradient.any() for gradient in outcome.gradients["lf2q"].values())
+    assert any(gradient.any() for gradient in outcome.gradients["q2lf"].values())
+
+
 def test_the_judges_do_not_learn():
     who = letters.players()
     game = letters.game(letters.options(from_query=Rules(0.5, lm=1.0)), who)
