@@ -187,7 +187,7 @@ class Recipe(Closed):
         for later, earlier in needed.items():
             if later in self.stages and (missing := [stage for stage in earlier if stage not in self.stages]):
                 raise ValueError(f"the stage {later!r} needs {missing} among the stages")
-        order = {stage: place for place, stage in enumerate(self.stages)}
+        order: dict[str, int] = {stage: place for place, stage in enumerate(self.stages)}
         for later, earlier in (needed | {"dual": [*needed["dual"], "pseudo"]}).items():
             if behind := [stage for stage in earlier if order.get(stage, -1) > order.get(later, len(order))]:
                 raise ValueError(f"the stage {later!r} comes before {behind}: expected it behind them")

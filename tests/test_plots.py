@@ -73,12 +73,12 @@ def test_every_stage_has_its_loss_and_its_dev_score_with_the_best_epoch_marked(r
     assert len(game) == 1, "where the parser stood before the game"
 
 
-
 def test_after_pseudo_labels_the_game_is_compared_with_what_they_taught():
     taught = [record("pseudo", 1, accuracy=71.0, score=71.0, best=True)]
     figure = draw({"q2lf": RECORDS[:4], "pseudo": taught, "dual": RECORDS[-3:]})
     before = [sorted(set(labels(axes)) & {"before 70", "before 71"}) for axes in figure.get_axes()]
     assert [found for found in before if found] == [["before 70"], ["before 71"]]  # of pseudo, of the game
+
 
 def test_the_game_has_its_rewards(run):
     found = panels(draw(read_log(run)))
