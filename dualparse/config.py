@@ -134,6 +134,9 @@ class GameSettings(TrainSettings):
     per_token: bool = Field(False, description="divide the reconstruction reward by the length of the source")
     noisy_reward: bool = Field(False, description="measure the reconstruction reward with dropout on")
     noisy_search: bool = Field(False, description="read sources with dropout in the search: more varied hypotheses")
+    lf2q_rate: float = Field(
+        1.0, ge=0, description="learning rate of lf2q as a share of learning_rate; 0: it stays as it is"
+    )
     guidance: float = Field(1.0, ge=0, description="weight of the labeled pairs")
     query_loop: bool = Field(True, description="play the loop that starts from queries")
     form_loop: bool = Field(True, description="play the loop that starts from forms")

@@ -178,7 +178,7 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         material.dev,
         material.domain,
         game_options(settings, recipe),
-        optimizer=adam(settings),
+        optimizer=replace(adam(settings), shares={"lf2q": settings.lf2q_rate}),
         dev_search=search_options(recipe, beams=recipe.search.dev_beams),
     )
     note = f"dual: {len(sets.queries)} queries, {len(sets.forms)} forms, {len(sets.labeled)} pairs"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -23,12 +24,14 @@ nothing in common it may be several losses."""
 @dataclass(frozen=True)
 class Adam:
     """Settings of the optimizer. Weight decay does not touch biases; the gradient of each module is clipped by itself;
-    `average` is the decay of a moving average of the weights that evaluation uses (0: none)."""
+    `average` is the decay of a moving average of the weights that evaluation uses (0: none); `shares` has modules that
+    learn at another rate, as a share of the one here."""
 
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
     clip: float = 5.0
     average: float = 0.0
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 class Stepper:
@@ -43,13 +46,9 @@ class Stepper:
         self.device = self.parameters[0].device
         self.capture = self.device.type == "cuda"
         self.figures = torch.zeros(figures, device=self.device)
-        self.rate = torch.tensor(settings.learning_rate, device=self.device)
         self.averages = [p.detach().clone() for p in self.parameters] if settings.average else []
-        decayed = [p for name, p in named if "bias" not in name]
-        biases = [p for name, p in named if "bias" in name]
         self.optimizer = torch.optim.Adam(
-            [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": biases, "weight_decay": 0.0}],
-            lr=self.rate if self.capture else settings.learning_rate,
+            self._groups(),
             fused=True,
             capturable=self.capture,
         )
@@ -62,12 +61,30 @@ class Stepper:
         self._graphs: dict[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor]]] = {}
         self._pool = torch.cuda.graph_pool_handle() if self.capture else None
 
+    def _groups(self) -> list[dict[str, Any]]:
+        """Parameters by rate and decay; biases do not decay. A graph reads the rate from a tensor."""
+        groups: dict[tuple[float, bool], list[nn.Parameter]] = {}
+        for name, module in self.modules.items():
+            rate = self.settings.learning_rate * self.settings.shares.get(name, 1.0)
+            for key, parameter in module.named_parameters():
+                groups.setdefault((rate, "bias" in key), []).append(parameter)
+        return [
+            {
+                "params": parameters,
+                "weight_decay": 0.0 if bias else self.settings.weight_decay,
+                "lr": torch.tensor(rate, device=self.device) if self.capture else rate,
+                "full_rate": rate,
+            }
+            for (rate, bias), parameters in groups.items()
+        ]
+
     def set_rate(self, share: float) -> None:
-        """Learning rate as a share of the one in the settings."""
-        rate = self.settings.learning_rate * share
-        self.rate.fill_(rate)
-        if not self.capture:
-            for group in self.optimizer.param_groups:
+        """Learning rates as a share of those in the settings."""
+        for group in self.optimizer.param_groups:
+            rate = share * group["full_rate"]
+            if self.capture:
+                group["lr"].fill_(rate)
+            else:
                 group["lr"] = rate
 
     def __call__(self, key: Hashable, inputs: Sequence[Tensor]) -> None:

@@ -336,6 +336,14 @@ def test_a_loop_that_is_off_needs_no_judge(toy_files, tmp_path):
         recipe(stages=["q2lf", "lf2q", "dual"])
 
 
+def test_a_judge_at_rate_0_stays_as_it_was(toy_files, tmp_path):
+    told = {"epochs": 1, "beams": 2, "max_length": 10, "average": 0.5, "lf2q_rate": 0.0}
+    list(train(recipe(game=told), tmp_path / "run", device=CPU))
+    weights, _ = left_behind(tmp_path / "run")
+    assert weights["lf2q.safetensors"] == weights["pretrained-lf2q.safetensors"]
+    assert weights["q2lf.safetensors"] != weights["pretrained-q2lf.safetensors"]
+
+
 def test_a_bug_in_a_check_stops_the_run(toy_files, tmp_path, monkeypatch):
     """Pre-training goes well; then the game shows the check what makes it fall over."""
 
