@@ -34,7 +34,7 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
     files = {out / f"{table.name}.csv": table.csv() for table in tables}
     parts = [
         f"# Results\n\n{_provenance(found)}",
-        f"{_table(main_table(outcomes))}\n\n{_figure('summary', drawn)}",
+        f"{_table(main_table(outcomes))}\n\n{_figure('summary', drawn)}\n\n{_table(main_table(outcomes, labeled=0.5))}",
         f"## The paper's claims\n\n{claims_text(every)}",
         "## Tables",
         *map(_with_csv, tables),
@@ -156,10 +156,12 @@ def sharing_text(results: Path) -> str:
 
 
 def short_text(results: Path, picture: str) -> str:
-    """The main table and the summary picture, for a README."""
-    table = main_table(outcomes_of(read_results(results)))
-    image = f"![The paper and dualparse, method by method]({picture})"
-    return f"{table.title}; medians over seeds.\n\n{table.markdown()}\n\n{image}\n"
+    """The main tables and the summary picture, for a README."""
+    outcomes = outcomes_of(read_results(results))
+    tables = [main_table(outcomes, labeled=labeled) for labeled in (1.0, 0.5)]
+    parts = [f"{table.title}; medians over seeds.\n\n{table.markdown()}" for table in tables]
+    image = f"![The paper and dualparse, method by method, with all labels]({picture})"
+    return "\n\n".join([parts[0], image, parts[1]]) + "\n"
 
 
 def put_into(path: Path, text: str) -> None:

@@ -240,12 +240,13 @@ def average(cells: Sequence[Scores]) -> float | None:
     return statistics.mean(cell.median for cell in cells)
 
 
-def our_best(outcomes: Sequence[Outcome]) -> list[str]:
-    """Of the methods the paper does not have, the one that is best on dev with all labels, for each dataset."""
-    names = sorted({o.method for o in outcomes if o.labeled == 1.0 and o.unlabeled == 1.0} - set(PAPER["table3"]))
+def our_best(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> list[str]:
+    """Of the methods the paper does not have, the one that is best on dev, for each dataset."""
+    known = {name for table in ("table2", "table3", "table4") for name in PAPER[table]}
+    names = sorted({o.method for o in outcomes if (o.labeled, o.unlabeled) == (labeled, 1.0)} - known)
     found = set()
     for domains in DATASETS.values():
-        runs = {name: [select(outcomes, name, domain) for domain in domains] for name in names}
+        runs = {name: [select(outcomes, name, domain, labeled=labeled) for domain in domains] for name in names}
         dev = {name: statistics.mean(map(mean_dev, seeds)) for name, seeds in runs.items() if all(seeds)}
         found |= {max(dev, key=lambda name: dev[name])} if dev else set()
     return sorted(found)

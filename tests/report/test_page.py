@@ -266,8 +266,11 @@ def test_results_replace_what_stands_between_the_marks(tmp_path):
 def test_a_page_gets_the_main_table_and_a_picture(tmp_path):
     page, picture = tmp_path / "README.md", tmp_path / "docs" / "images" / "results.svg"
     page.write_text(f"{BEGIN}{END}")
-    put_results_into(page, write(tmp_path / "results", result(86.0)), picture)
-    assert "| AttPtr | 85.7 | 86.0 |" in page.read_text() and "](docs/images/results.svg)" in page.read_text()
+    runs = [result(86.0), *(result(80.0 + extra, data={"labeled": 0.5, "canonical": extra}) for extra in (0, 2))]
+    put_results_into(page, write(tmp_path / "results", *runs), picture)
+    whole, half = page.read_text().split("](docs/images/results.svg)")
+    assert "| AttPtr | 85.7 | 86.0 |" in whole and "| AttPtr | 84.8 | 80.0 |" in half
+    assert "| AttPtr (pairs from the grammar) | - | 82.0 |" in half and "grammar" not in whole
     assert picture.is_file()
 
 
