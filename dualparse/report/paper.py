@@ -11,6 +11,10 @@ DOMAINS: list[str] = PAPER["domains"]  # OVERNIGHT's, in the order of its tables
 DATASETS: dict[str, list[str]] = {"ATIS": ["atis"], "OVERNIGHT": DOMAINS}
 LM = "LM validity"
 LM_VALIDITY = f" ({LM})"  # behind the name of a method: a language model judges forms, not the check
+METHODS: set[str] = {  # all it has numbers of
+    *(name for table in ("table2", "table3", "table4") for name in PAPER[table]),
+    *(f"{base}+Dual+LF+Q{LM_VALIDITY}" for base in PAPER["table5"]),
+}
 
 
 def paper_score(dataset: str, method: str, labeled: float) -> float | None:

@@ -1,8 +1,8 @@
 """Result files -> outcomes with the paper's names for methods; the median over seeds, with their number and spread.
 
 A result is a JSON file that `dualparse sweep` wrote. Where several settings of a method were tested, the ones that are
-best on dev count, the same for all domains of a dataset: the report never chooses by test scores. What a single thing
-does is seen in runs that are alike in everything else (`alike`).
+best on dev count, the same for all domains of a dataset: the report never chooses by test scores. What sets two methods
+apart is seen in runs that were trained alike (`alike`).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from dualparse.config import make_recipe
 from dualparse.errors import InputError
-from dualparse.report.paper import DATASETS, LM, PAPER
+from dualparse.report.paper import DATASETS, LM, METHODS
 from dualparse.train.sharing import essence
 
 MISSING = "-"
 BOTH = "both agents choose"
 Result = Mapping[str, Any]
-_JUDGES = ("query_validity_check", "query_validity_lm")
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,6 @@ class Outcome:
     examples: int
     correct: str
     mistakes: tuple[tuple[str, int], ...] | None = None
-
-    @property
-    def conditions(self) -> str:
-        """The settings less what makes a method another one: its data, its stages, and who judges forms."""
-        settings = json.loads(self.settings or "{}")
-        game = {key: value for key, value in settings.get("game", {}).items() if key not in _JUDGES}
-        others = {key: value for key, value in settings.items() if key not in ("data", "stages")}
-        return json.dumps(others | {"game": game}, sort_keys=True)
 
 
 @dataclass(frozen=True)
@@ -132,12 +124,10 @@ def outcomes_of(results: Iterable[Result]) -> list[Outcome]:
 
 
 def all_outcomes(results: Iterable[Result]) -> list[Outcome]:
-    """All outcomes; of two with the same settings and seed the one that tells more."""
+    """All outcomes; of two with the same settings and seed the first."""
     found: dict[tuple[Any, ...], Outcome] = {}
     for outcome in (outcome for result in results for outcome in _outcomes(result)):
-        key = (outcome.method, outcome.domain, outcome.settings, outcome.seed)
-        if key not in found or not found[key].correct:
-            found[key] = outcome
+        found.setdefault((outcome.method, outcome.domain, outcome.settings, outcome.seed), outcome)
     return list(found.values())
 
 
@@ -162,24 +152,61 @@ def _best(settings: Iterable[Sequence[Outcome]]) -> list[Outcome]:
     return [run for runs in best.values() for run in runs]
 
 
-def alike(
-    outcomes: Iterable[Outcome],
-    methods: Sequence[str],
-    domains: Sequence[str],
-    *,
-    labeled: float = 1.0,
-    unlabeled: float = 1.0,
-) -> list[Outcome]:
-    """Runs of several methods that differ in nothing but their data and who judges forms: under the conditions best on
-    dev, of those under which every method was tested on every domain. Empty where there are none."""
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: a method with an amount of data."""
+
+    method: str
+    labeled: float = 1.0
+    unlabeled: float = 1.0
+
+    def of(self, outcomes: Iterable[Outcome], domain: str) -> list[Outcome]:
+        return select(outcomes, self.method, domain, labeled=self.labeled, unlabeled=self.unlabeled)
+
+
+def alike(outcomes: Sequence[Outcome], sides: Sequence[Side], domains: Sequence[str]) -> list[Outcome]:
+    """Runs of several methods that were trained alike: with the same seeds, and the same settings as far as all of the
+    methods have them. Of several such groups the one that is best on dev; only those count that have every method on
+    every domain."""
+    wanted = [run for side in sides for domain in domains for run in side.of(outcomes, domain)]
+    settings = [json.loads(run.settings) for run in wanted]
+    stages = set.intersection(*(set(each["stages"]) for each in settings)) if settings else set()
     groups: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        if outcome.method in methods and (outcome.labeled, outcome.unlabeled) == (labeled, unlabeled):
-            groups.setdefault(outcome.conditions, []).append(outcome)
-    wanted = {(method, domain) for method in methods for domain in domains}
-    whole = [group for group in groups.values() if wanted <= {(run.method, run.domain) for run in group}]
-    kept = [[run for run in group if run.domain in domains] for group in whole]
-    return chosen(max(kept, key=mean_dev)) if kept else []
+    for run, each in zip(wanted, settings, strict=True):
+        groups.setdefault(_conditions(each, stages), []).append(run)
+    best = [_same_seeds(chosen(group), sides, domains) for group in groups.values()]
+    return max(filter(None, best), key=mean_dev, default=[])
+
+
+def _conditions(settings: Mapping[str, Any], stages: set[str]) -> str:
+    """What methods that have these stages in common share: all settings but those that make them different methods."""
+    readers = {"game": {"dual"}, "pseudo": {"pseudo"}, "language_model": {"query_lm", "lf_lm"}}
+    kept = {
+        group: {name: value for name, value in values.items() if f"{group}.{name}" not in _OF_METHODS}
+        for group, values in settings.items()
+        if group != "stages" and (group not in readers or readers[group] & stages)
+    }
+    return json.dumps(kept, sort_keys=True)
+
+
+_OF_METHODS = {
+    *(f"data.{name}" for name in ("queries", "forms", "synthesized", "unlabeled")),
+    *(f"game.{name}" for name in ("query_validity_check", "query_validity_lm")),
+    "model.copy_mechanism",
+    "search.reconstruction",  # not read where q2lf answers alone
+}
+
+
+def _same_seeds(runs: Sequence[Outcome], sides: Sequence[Side], domains: Sequence[str]) -> list[Outcome]:
+    """The runs whose seed all sides have, domain by domain; empty where a domain has none."""
+    kept: list[Outcome] = []
+    for domain in domains:
+        here = [side.of(runs, domain) for side in sides]
+        seeds = set.intersection(*({run.seed for run in of_side} for of_side in here))
+        if not seeds:
+            return []
+        kept += [run for of_side in here for run in of_side if run.seed in seeds]
+    return kept
 
 
 def _outcomes(result: Result) -> list[Outcome]:
@@ -242,11 +269,10 @@ def average(cells: Sequence[Scores]) -> float | None:
 
 def our_best(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> list[str]:
     """Of the methods the paper does not have, the one that is best on dev, for each dataset."""
-    known = {name for table in ("table2", "table3", "table4") for name in PAPER[table]}
-    names = sorted({o.method for o in outcomes if (o.labeled, o.unlabeled) == (labeled, 1.0)} - known)
+    names = sorted({o.method for o in outcomes if (o.labeled, o.unlabeled) == (labeled, 1.0)} - METHODS)
     found = set()
     for domains in DATASETS.values():
         runs = {name: [select(outcomes, name, domain, labeled=labeled) for domain in domains] for name in names}
-        dev = {name: statistics.mean(map(mean_dev, seeds)) for name, seeds in runs.items() if all(seeds)}
+        dev = {name: mean_dev(chain.from_iterable(seeds)) for name, seeds in runs.items() if all(seeds)}
         found |= {max(dev, key=lambda name: dev[name])} if dev else set()
     return sorted(found)

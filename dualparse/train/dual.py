@@ -4,11 +4,11 @@ One iteration, numbered as in the code:
 
 1. Loop from queries: `play(q2lf, lf2q)`. q2lf searches k forms for each query; a check says which are valid.
 2. Loop from forms: `play(lf2q, q2lf)`. The same with the roles swapped; a language model says how fluent queries are.
-3. One teacher-forced pass per agent over everything found: what it wrote itself (policy), the way back from what the
-   other wrote (reconstruction), and labeled pairs (guidance).
+3. One teacher-forced pass per agent over everything it learns from: what it wrote itself (policy), the way back from
+   what the other wrote (reconstruction), and labeled pairs (guidance); and the way back once more, as a reward.
 4. Rewards: r = a * validity + (1 - a) * reconstruction, less their mean over the k hypotheses.
 5. Policy gradient for the writer, likelihood weighted by (1 - a) / k for the reader, likelihood of the labeled pairs
-   for both; everything is added up and both agents are updated once.
+   for both; everything is added up and both agents are updated once. With `Rules.lesson` the reader learns less.
 
 The paper lets the k hypotheses of a source count alike. With `Rules.sharpness` they count by how likely they are.
 
@@ -71,6 +71,11 @@ class Rules:
     sharpness: float = 0.0
     hearing: float = 0.0
     lesson: float = 1.0
+
+    @property
+    def teaches(self) -> bool:
+        """Whether the second agent learns anything."""
+        return self.lesson > 0 and self.weight < 1
 
     @property
     def powers(self) -> tuple[float, float]:

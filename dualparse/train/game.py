@@ -240,7 +240,7 @@ class Game:
         gpu, n = self.stepper.capture, sources * k
         log_probs = operator.call if gpu else grouped_log_probs
         models = [agent.model for agent in self.agents]
-        learns = [loop.on and loop.rules.lesson > 0 for loop in reversed(self.loops)]  # in the loop of the other writer
+        learns = {1 - loop.writer: self._teaches(loop) for loop in self.loops}  # whether it learns the way back
 
         def teach(i: int) -> Tensor:
             batch = rows[i] if learns[i] else _without_back(rows[i], sources, k)
@@ -251,26 +251,30 @@ class Game:
             with torch.no_grad(), quiet:
                 return log_probs(models[i], _back(rows[i], sources, k))
 
-        apart = [not (self.options.noisy_reward and learns[i]) for i in (0, 1)]  # the reward takes a pass of its own
+        measured = [i for i in (0, 1) if not (self.options.noisy_reward and learns[i])]  # in a pass of its own
         if gpu:
-            measured = [partial(reward, i) for i in (0, 1) if apart[i]]
-            done = iter(each_on_a_stream([partial(teach, 0), partial(teach, 1), *measured]))
-            taught = [next(done), next(done)]
-            rewards = [next(done) if alone else None for alone in apart]
+            passes = [partial(teach, 0), partial(teach, 1), *(partial(reward, i) for i in measured)]
+            done = each_on_a_stream(passes)
+            rewards = dict(zip(measured, done[2:], strict=True))
+            found = [(done[i], rewards.get(i)) for i in (0, 1)]
         else:
             with own_noise(models):
-                both = each_on_a_core(lambda i: (teach(i), reward(i) if apart[i] else None), (0, 1))
-            taught, rewards = [list(each) for each in zip(*both, strict=True)]
-        return [_scored(*each, n) for each in zip(taught, rewards, learns, strict=True)]
+                found = each_on_a_core(lambda i: (teach(i), reward(i) if i in measured else None), (0, 1))
+        return [_scored(*found[i], n, back=learns[i]) for i in (0, 1)]
+
+    def _teaches(self, loop: Loop) -> bool:
+        """Whether the agent that reads in a loop learns anything in it."""
+        reader = self.agents[1 - loop.writer].direction
+        return loop.on and loop.rules.teaches and self.stepper.settings.shares.get(reader, 1.0) > 0
 
 
-def _scored(total: Tensor, reward: Tensor | None, learns: bool, n: int) -> Scored:
-    """The parts of what `_score` found for an agent."""
-    if not learns:
+def _scored(total: Tensor, reward: Tensor | None, n: int, *, back: bool) -> Scored:
+    """What an agent makes of its rows, in parts; whether the way `back` is among them, or `reward` is all there is."""
+    written, others = total[:n], total[n:]
+    if not back:
         assert reward is not None
-        return Scored(total[:n], reward, total[n:], reward)
-    back = total[n : 2 * n]
-    return Scored(total[:n], back, total[2 * n :], back.detach() if reward is None else reward)
+        return Scored(written, reward, others, reward)
+    return Scored(written, others[:n], others[n:], others[:n].detach() if reward is None else reward)
 
 
 @contextmanager

@@ -7,11 +7,12 @@ that come out equal train the same weights; a setting nobody listed here counts 
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from dualparse.config import Recipe, Stage, write_recipe
+from dualparse.config import Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
 
@@ -26,6 +27,12 @@ def essence(recipe: Recipe) -> Recipe:
     >>> essence(supervised).game.epochs
     100
     """
+    changed = {group: _defaults(getattr(recipe, group), names) for group, names in _unread(recipe).items()}
+    return recipe.model_copy(update=changed)
+
+
+def _unread(recipe: Recipe) -> dict[str, list[str]]:
+    """By group, the settings that none of the stages reads."""
     stages = set(recipe.stages)
     unread: dict[str, list[str]] = {"data": _unread_data(recipe)}
     if not stages & {"q2lf", "lf2q", "pseudo", "dual"}:  # no agent: language models never copy nor start from vectors
@@ -35,8 +42,7 @@ def essence(recipe: Recipe) -> Recipe:
     for group, readers in (("language_model", {"query_lm", "lf_lm"}), ("game", {"dual"}), ("pseudo", {"pseudo"})):
         if not stages & readers:
             unread[group] = list(type(getattr(recipe, group)).model_fields)
-    changed = {group: _defaults(getattr(recipe, group), names) for group, names in unread.items()}
-    return recipe.model_copy(update=changed)
+    return unread
 
 
 def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
@@ -49,8 +55,11 @@ def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
 
 
 def fingerprint(recipe: Recipe) -> str:
-    """A short name for what a recipe trains: the same for recipes with the same essence."""
-    return hashlib.sha256(write_recipe(essence(recipe)).encode()).hexdigest()[:12]
+    """A short name for what a recipe trains: the same for recipes with the same essence. Settings that are not read do
+    not go into it, so that it outlives new ones."""
+    unread = _unread(recipe)
+    told = recipe.model_dump(mode="json", exclude={group: set(names) for group, names in unread.items()})
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _unread_data(recipe: Recipe) -> list[str]:

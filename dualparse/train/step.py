@@ -40,6 +40,8 @@ class Stepper:
     def __init__(self, modules: Mapping[str, nn.Module], loss: Loss, figures: int, settings: Adam):
         self.modules = dict(modules)
         self.loss, self.settings = loss, settings
+        if unknown := sorted(set(settings.shares) - set(modules)):
+            raise ValueError(f"rates for {unknown}, but the modules are {sorted(modules)}")
         named = [(f"{name}.{key}", p) for name, m in self.modules.items() for key, p in m.named_parameters()]
         self.names = [name for name, _ in named]
         self.parameters = [parameter for _, parameter in named]
@@ -47,11 +49,7 @@ class Stepper:
         self.capture = self.device.type == "cuda"
         self.figures = torch.zeros(figures, device=self.device)
         self.averages = [p.detach().clone() for p in self.parameters] if settings.average else []
-        self.optimizer = torch.optim.Adam(
-            self._groups(),
-            fused=True,
-            capturable=self.capture,
-        )
+        self.optimizer = torch.optim.Adam(self._groups(), fused=True, capturable=self.capture)
         for parameter in self.parameters:  # Adam makes its state at the first step; a graph needs it before
             self.optimizer.state[parameter] = {
                 "step": torch.zeros((), device=self.device),
@@ -73,7 +71,7 @@ class Stepper:
                 "params": parameters,
                 "weight_decay": 0.0 if bias else self.settings.weight_decay,
                 "lr": torch.tensor(rate, device=self.device) if self.capture else rate,
-                "full_rate": rate,
+                "initial_lr": rate,
             }
             for (rate, bias), parameters in groups.items()
         ]
@@ -81,7 +79,7 @@ class Stepper:
     def set_rate(self, share: float) -> None:
         """Learning rates as a share of those in the settings."""
         for group in self.optimizer.param_groups:
-            rate = share * group["full_rate"]
+            rate = share * group["initial_lr"]
             if self.capture:
                 group["lr"].fill_(rate)
             else:

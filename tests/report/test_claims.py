@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualparse.report.claims import Comparison, Side, Verdict, claims, find
+from dualparse.report.claims import Comparison, Verdict, claims, find
 from dualparse.report.paper import DATASETS
-from dualparse.report.results import Outcome
+from dualparse.report.results import Outcome, Side
 
 EXAMPLES = 400
 ATIS = Comparison("ATIS", Side("AttPtr+Dual"), Side("AttPtr"))
@@ -22,7 +23,14 @@ def outcome(method: str, right: int, *, domain: str = "atis", seed: int = 1, vec
     amounts = {"labeled": 1.0, "unlabeled": 1.0} | amounts
     correct = ("1" * right).ljust(EXAMPLES, "0") if vector else ""
     accuracy = 100 * right / EXAMPLES
-    return Outcome(method, domain, amounts["labeled"], amounts["unlabeled"], seed, "", 0.0, accuracy, EXAMPLES, correct)
+    share = (amounts["labeled"], amounts["unlabeled"])
+    return Outcome(method, domain, *share, seed, settings(), 0.0, accuracy, EXAMPLES, correct)
+
+
+def settings(epochs: int = 1, *, game: int = 0) -> str:
+    """As a result has them: epochs of training, and of the game where there is one."""
+    played = {"game": {"epochs": game}} if game else {}
+    return json.dumps({"stages": ["q2lf", *(["dual"] if game else [])], "train": {"epochs": epochs}} | played)
 
 
 def claim(outcomes: list[Outcome], text: str):
@@ -56,10 +64,11 @@ def test_vectors_of_different_examples_are_not_paired():
     assert "independent samples" in find(runs, ATIS).note
 
 
-def test_seeds_are_averaged():
-    runs = [outcome("AttPtr+Dual", right, seed=seed) for seed, right in enumerate((350, 360, 370))]
-    found = find([*runs, outcome("AttPtr", 340)], ATIS)
+def test_seeds_are_averaged_as_far_as_both_sides_have_them():
+    runs = [outcome("AttPtr+Dual", right, seed=seed) for seed, right in enumerate((350, 360, 370, 400))]
+    found = find([*runs, *(outcome("AttPtr", 340, seed=seed) for seed in range(3))], ATIS)
     assert found.difference == pytest.approx(5.0)
+    assert find([*runs, outcome("AttPtr", 340, seed=9)], ATIS).verdict == Verdict.NOT_RUN
 
 
 def test_overnight_needs_all_its_domains():
@@ -88,15 +97,30 @@ def test_a_claim_stands_on_the_mean_of_its_comparisons():
     assert found.together.paper == pytest.approx((2.0 + 2.9) / 2)
 
 
-def test_a_claim_about_a_part_of_the_game_keeps_the_rest_the_same():
-    """A longer game with the check does not count against a short one with the language model."""
+def test_both_sides_were_trained_alike():
+    """A longer game with the check does not count against a short one with the language model; against a parser that
+    has not played it does, if that was trained as the game's own was."""
     check, lm = "AttPtr+Dual+LF+Q", "AttPtr+Dual+LF+Q (LM validity)"
-    short, long = '{"game": {"epochs": 1}}', '{"game": {"epochs": 9}}'
-    runs = [replace(outcome(m, 300, labeled=0.5), settings=short) for m in (check, lm)]
-    runs.append(replace(outcome(check, 390, labeled=0.5), settings=long, dev=99.0))
+    runs = [replace(outcome(m, 300, labeled=0.5), settings=settings(game=1)) for m in (check, lm)]
+    runs.append(replace(outcome(check, 390, labeled=0.5), settings=settings(game=9), dev=99.0))
     assert claim(runs, "A hard check").together.difference == 0.0
-    supervised = replace(outcome("AttPtr", 300, labeled=0.5), settings="{}")
-    assert claim([*runs, supervised], "Dual learning beats supervised").together.difference == pytest.approx(22.5)
+    own = outcome("AttPtr", 300, labeled=0.5)
+    other = replace(outcome("AttPtr", 380, labeled=0.5), settings=settings(epochs=9), dev=99.0)
+    assert claim([*runs, own, other], "Dual learning beats supervised").together.difference == pytest.approx(22.5)
+    assert claim([*runs, other], "Dual learning beats supervised").together.verdict == Verdict.NOT_RUN
+
+
+def test_a_claim_with_scores_alone_in_part_has_an_interval_between():
+    pair = [outcome("Att+Dual", 341), outcome("Att", 340)]
+    others = [outcome("AttPtr+Dual", 350), outcome("AttPtr", 340)]
+    widths = []
+    for blind in ((), others, pair + others):
+        runs = [replace(run, correct="") if run in blind else run for run in pair + others]
+        found = claim(runs, "Dual learning beats supervised").together
+        widths.append(found.interval[1] - found.interval[0])
+        note = {0: "", 2: "interval partly of independent samples", 4: "interval of independent samples"}[len(blind)]
+        assert found.note.removeprefix("ahead, but within the noise; ") == note
+    assert widths == sorted(widths)
 
 
 def test_nothing_run_is_not_run_yet():

@@ -145,8 +145,8 @@ def test_table_5_sets_the_judges_apart():
     runs.append(result(99.0, data={"labeled": 0.5}, stages=DUAL, game={"epochs": 9}))  # another game
     lines = [line for line in table5(all_outcomes(runs)).markdown().splitlines() if line.startswith("| AttPtr")]
     assert lines == [
-        "| AttPtr+Dual | language model | 70.0 (86.2) | - (71.4) |",
-        "| AttPtr+Dual | check | 75.0 (86.8) | - (73.0) |",
+        "| AttPtr+Dual+LF+Q | language model | 70.0 (86.2) | - (71.4) | 1 |",
+        "| AttPtr+Dual+LF+Q | check | 75.0 (86.8) | - (73.0) | 1 |",
     ]
 
 

@@ -13,11 +13,13 @@ from dualparse.report.paper import DATASETS, PAPER, paper_score, paper_scores
 from dualparse.report.results import (
     MISSING,
     Scores,
+    Side,
     alike,
     all_outcomes,
     average,
     chosen,
     method,
+    our_best,
     outcomes_of,
     read_results,
     scores,
@@ -115,22 +117,38 @@ def test_settings_tested_on_more_domains_go_first_and_others_fill_the_gaps():
 LM = {"query_validity_check": 0, "query_validity_lm": 1}
 
 
-def test_alike_are_runs_that_differ_in_data_and_judges_alone():
+def test_alike_are_runs_that_differ_in_nothing_but_what_makes_their_methods():
     half = {"labeled": 0.5}
-    names = ["AttPtr+Dual+LF+Q", "AttPtr+Dual+LF+Q (LM validity)"]
-    short = [
-        result(70.0, dev=60.0, stages=DUAL, data=half),
-        result(71.0, dev=61.0, stages=["lf_lm", *DUAL], data=half, game=LM),
-    ]
-    long = result(80.0, dev=90.0, stages=DUAL, data=half, game={"epochs": 9})
-    found = all_outcomes([long, *short])
-    assert scores(chosen(found), names[0], "atis", labeled=0.5).values == (80.0,)
-    assert sorted(outcome.test for outcome in alike(found, names, ["atis"], labeled=0.5)) == [70.0, 71.0]
-    assert not alike(found, names, ["atis", "calendar"], labeled=0.5), "one domain is missing"
-    assert not alike(found[:2], names, ["atis"], labeled=0.5), "one judge is missing"
-    better = result(75.0, dev=80.0, stages=["lf_lm", *DUAL], data=half, game=LM | {"epochs": 9})
-    found = all_outcomes([long, *short, better])
-    assert sorted(outcome.test for outcome in alike(found, names, ["atis"], labeled=0.5)) == [75.0, 80.0]
+    sides = [Side("AttPtr+Dual+LF+Q", 0.5), Side("AttPtr+Dual+LF+Q (LM validity)", 0.5)]
+
+    def check(test: float, dev: float, seed: int = 1, **game: object) -> dict:
+        return result(test, dev=dev, seed=seed, stages=DUAL, data=half, game=game)
+
+    def lm(test: float, dev: float, **game: object) -> dict:
+        return result(test, dev=dev, stages=["lf_lm", *DUAL], data=half, game=LM | game)
+
+    def compared(*runs: dict, domains: tuple[str, ...] = ("atis",)) -> list[float]:
+        return sorted(outcome.test for outcome in alike(all_outcomes(runs), sides, domains))
+
+    long = check(80.0, 90.0, epochs=9)
+    assert scores(outcomes_of([long, check(70.0, 60.0)]), "AttPtr+Dual+LF+Q", "atis", labeled=0.5).values == (80.0,)
+    assert compared(long, check(70.0, 60.0), lm(71.0, 61.0)) == [70.0, 71.0]
+    assert compared(long, check(70.0, 60.0), lm(71.0, 61.0), lm(75.0, 80.0, epochs=9)) == [75.0, 80.0]
+    assert compared(check(70.0, 60.0), check(90.0, 60.0, seed=2), lm(71.0, 61.0)) == [70.0, 71.0], "the same seeds"
+    assert compared(check(70.0, 60.0), lm(71.0, 61.0), domains=("atis", "calendar")) == [], "one domain is missing"
+    assert compared(long, lm(71.0, 61.0)) == [], "played otherwise"
+    other_split = check(70.0, 60.0)
+    other_split["recipe"]["data"]["split_seed"] = 7
+    assert compared(other_split, lm(71.0, 61.0)) == [], "other pairs have labels"
+
+
+def test_alike_looks_at_what_all_methods_have():
+    """The parser of a game and one that never played; whoever has no game has none that could differ."""
+    sides = [Side("AttPtr"), Side("AttPtr+Dual")]
+    parser, longer = result(70.0, dev=50.0), result(75.0, dev=60.0, train={"epochs": 9})
+    games = [result(72.0, dev=55.0, stages=DUAL), result(74.0, dev=56.0, stages=DUAL, game={"epochs": 9})]
+    found = alike(all_outcomes([parser, longer, *games]), sides, ["atis"])
+    assert [outcome.test for outcome in found] == [70.0, 74.0]
 
 
 def test_settings_nobody_reads_do_not_set_results_apart():
@@ -138,10 +156,13 @@ def test_settings_nobody_reads_do_not_set_results_apart():
     assert scores(found, "AttPtr", "atis").values == (80.0, 70.0)
 
 
-def test_of_two_runs_alike_the_one_with_a_verdict_per_example_counts():
-    plain, telling = result(80.0), result(81.0, correct="0" * 448)
-    for results in ([plain, telling], [telling, plain]):
-        assert [outcome.test for outcome in outcomes_of(results)] == [81.0]
+def test_of_two_runs_alike_the_first_counts():
+    assert [outcome.test for outcome in outcomes_of([result(80.0), result(81.0, correct="0" * 448)])] == [80.0]
+
+
+def test_what_the_paper_has_a_number_of_is_not_our_own():
+    runs = [result(80.0, stages=["lf_lm", *DUAL], data={"labeled": 0.5}, game=LM), result(70.0, data={"labeled": 0.5})]
+    assert our_best(outcomes_of(runs), labeled=0.5) == []
 
 
 def test_amounts_of_data_are_kept_apart():

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
 from dualparse.models.agent import Agent
-from dualparse.models.groups import grouped_log_probs
 from dualparse.rewards import less_mean
 from dualparse.search import Found, Options
 from dualparse.train.dual import Round, Rules, Source, loop_losses, play, stack
@@ -173,25 +172,6 @@ def test_a_silent_reader_learns_all_the_rest():
     )
     assert_same(silent.gradients, {"q2lf": whole.gradients["q2lf"], "lf2q": off.gradients["lf2q"]})
     torch.testing.assert_close(silent.figures, whole.figures)
-
-
-def test_a_silent_reader_goes_the_way_back_for_the_reward_alone(monkeypatch):
-    """Rows that nothing is learned from are not scored with gradients."""
-    seen: dict[float, set[tuple[bool, int]]] = {}
-    for lesson in (1.0, 0.0):
-        rows = seen.setdefault(lesson, set())
-        game = letters.game(letters.options(from_query=Rules(0.3, lesson=lesson)))
-        lf2q = game.players.lf2q.model
-
-        def note(model, batch, _lf2q=lf2q, _rows=rows, **sizes):
-            if model is _lf2q:
-                _rows.add((torch.is_grad_enabled(), len(batch.targets)))
-            return grouped_log_probs(model, batch, **sizes)
-
-        monkeypatch.setattr("dualparse.train.game.grouped_log_probs", note)
-        letters.iterate(game)
-    n = len(letters.QUERIES) * letters.LARGEST
-    assert seen == {1.0: {(True, 2 * n + 2), (False, n)}, 0.0: {(True, n + 2), (False, n)}}
 
 
 def test_shares_by_probability():

@@ -21,6 +21,7 @@ from dualparse.domains.lexicon import Lexicon
 from dualparse.errors import InputError
 from dualparse.lf.verdict import VALID, Verdict
 from dualparse.models.agent import Agent
+from dualparse.models.groups import grouped_log_probs
 from dualparse.models.tensors import load_tensors
 from dualparse.rewards import check_validity, reconstruction
 from dualparse.runs import Run
@@ -191,17 +192,42 @@ def test_the_reward_is_measured_without_dropout_unless_asked():
     assert outcomes[0].figures[n] != pytest.approx(calm[n].item()), "the losses do have dropout"
 
 
-def test_a_noisy_reward_of_a_silent_reader_has_dropout_and_no_gradient():
+def test_a_noisy_reward_of_a_silent_reader_has_dropout(monkeypatch):
+    """And no gradient: it has a pass of its own."""
     calm = letters.iterate(letters.game(letters.options())).figures
     who = letters.players(dropout=0.5)
     who.lf2q.model.train()
-    told = letters.options(from_query=Rules(0.3, lesson=0.0), form_loop=False, guidance=0.0, noisy_reward=True)
+    told = letters.options(from_query=Rules(0.3, lesson=0.0), noisy_reward=True)
+    passes = set()
+
+    def note(model, batch, **sizes):
+        if model is who.lf2q.model:
+            passes.add((torch.is_grad_enabled(), len(batch.targets)))
+        return grouped_log_probs(model, batch, **sizes)
+
+    monkeypatch.setattr("dualparse.train.game.grouped_log_probs", note)
     torch.manual_seed(1)
     outcome = letters.iterate(letters.game(told, who))
-    back = FIGURES.index("back")
+    back, n = FIGURES.index("back"), len(letters.QUERIES) * letters.LARGEST
     assert outcome.figures[back] != pytest.approx(calm[back].item())
-    assert not any(gradient.any() for gradient in outcome.gradients["lf2q"].values())
-    assert any(gradient.any() for gradient in outcome.gradients["q2lf"].values())
+    assert passes == {(True, n + len(letters.PAIRS)), (False, n)}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"from_query": Rules(0.3, lesson=0.0)}, {"from_query": Rules(1.0)}, {"query_loop": False}],
+    ids=["no lesson", "validity alone", "loop off"],
+)
+def test_who_learns_nothing_of_the_way_back_does_not_go_it_with_gradients(changes, monkeypatch):
+    rows = []
+    monkeypatch.setattr(
+        "dualparse.train.game.grouped_log_probs",
+        lambda model, batch, **sizes: rows.append(len(batch.targets)) or grouped_log_probs(model, batch, **sizes),
+    )
+    for more in ({}, changes):
+        letters.iterate(letters.game(letters.options(**more)))
+    n = len(letters.QUERIES) * letters.LARGEST
+    assert sum(rows[:4]) - sum(rows[4:]) == n
 
 
 def test_the_judges_do_not_learn():

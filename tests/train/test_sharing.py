@@ -8,7 +8,7 @@ import pytest
 import torch
 import toy
 
-from dualparse.config import Recipe, explain, make_recipe
+from dualparse.config import GameSettings, Recipe, explain, make_recipe
 from dualparse.models.tensors import load_tensors
 from dualparse.train.run import train
 from dualparse.train.sharing import PRETRAINING, essence, fingerprint, stage_recipe
@@ -86,6 +86,18 @@ def test_a_stage_reads_its_own_settings_only(stage, unread):
         unread |= {key for key in KEYS if key.startswith("search.")}
     same = {key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)}
     assert same == unread
+
+
+def test_the_name_of_a_stage_outlives_new_settings_it_does_not_read():
+    class LaterGame(GameSettings):
+        something: int = 1
+
+    class Later(Recipe):
+        game: LaterGame = LaterGame()
+
+    later = Later.model_validate(deepcopy(TINY))
+    assert fingerprint(stage_recipe(later, "q2lf")) == fingerprint(stage_recipe(tiny(), "q2lf"))
+    assert fingerprint(later) != fingerprint(tiny())
 
 
 @pytest.mark.parametrize("stage", PRETRAINING)

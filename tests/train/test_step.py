@@ -158,3 +158,8 @@ def test_a_module_may_learn_at_a_rate_of_its_own():
         torch.testing.assert_close(moved["one"], whole["one"])
     torch.testing.assert_close(half["two"], 0.5 * whole["two"], rtol=1e-3, atol=1e-6)
     assert whole["two"].any() and not none["two"].any()
+
+
+def test_a_rate_for_nobody_is_an_error():
+    with pytest.raises(ValueError, match="rates for \\['lager'\\]"):
+        make(Adam(shares={"lager": 0.5}))
