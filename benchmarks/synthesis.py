@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dualparse.data.catalog import open_domain
@@ -20,6 +20,8 @@ from dualparse.domains.domain import Domain
 from dualparse.domains.overnight import DOMAINS
 from dualparse.files import write_text
 from dualparse.lf.grammar import Deriver, Grammar, read_grammar, swappable_types, swapped
+from dualparse.lf.recombine import OPEN, conditions, places, renamed, variables, without
+from dualparse.lf.sexpr import Tree, read, write
 from dualparse.synthesis import keep_valid, spell, synthesize
 
 ATIS_FORMS = 4592  # as many as the paper made
@@ -77,12 +79,13 @@ def measure_grammar(name: str) -> dict[str, object]:
     }
 
 
-def measure_drawn(name: str, n: int) -> dict[str, object]:
+def measure_drawn(name: str, n: int, source: str) -> dict[str, object]:
     """`n` forms as `dualparse synthesize` makes them."""
     domain = open_domain(name)
-    result = synthesize(domain, forms_of(domain), n=n, seed=1)
+    result = synthesize(domain, forms_of(domain), n=n, seed=1, source=source)
     return {
         "domain": name,
+        "source": source,
         "forms": len(result.forms),
         "distinct": len({domain.normalize(item.form) for item in result.forms}),
         "valid": 100 * sum(domain.check(item.form).ok for item in result.forms) / len(result.forms),
@@ -92,6 +95,32 @@ def measure_drawn(name: str, n: int) -> dict[str, object]:
         "seconds": result.seconds,
         "samples": [[item.kind, item.utterance or item.source, item.form] for item in result.forms[:12]],
     }
+
+
+def measure_neighbours(name: str) -> dict[str, object]:
+    """How many dev forms training does not have, and how many of them are a known condition away from one it has."""
+    domain = open_domain(name)
+    forms = distinct_forms(domain)
+    known, trees = set(forms["train"]), [read(form) for form in forms["train"]]
+    parts = set(conditions(trees))
+    fewer = {domain.normalize(write(less)) for tree in trees for less, _ in _shortened(tree)}
+    new = [form for form in forms["dev"] if form not in known]
+    more = [
+        form
+        for form in new
+        if any(part in parts and domain.normalize(write(less)) in known for less, part in _shortened(read(form)))
+    ]
+    away = {"one more": len(more), "one less": sum(form in fewer for form in new)}
+    return {"domain": name, "new in dev": len(new), **away, "either": len({*more, *(f for f in new if f in fewer)})}
+
+
+def _shortened(tree: Tree) -> Iterator[tuple[Tree, Tree]]:
+    """A form less one condition, and that condition with its variable left open."""
+    for place in places(tree):
+        for number, condition in enumerate(place.conditions):
+            names = sorted(variables(condition))
+            if len(place.conditions) > 1 and len(names) == 1:
+                yield without(tree, place, number), renamed(condition, names[0], OPEN)
 
 
 def table(rows: list[dict], columns: dict[str, Callable[[dict], object]]) -> str:
@@ -128,6 +157,7 @@ def show_tables(grammars: list[dict], drawn: list[dict]) -> str:
         drawn,
         {
             "domain": lambda row: row["domain"],
+            "from": lambda row: row["source"],
             "forms": lambda row: row["forms"],
             "distinct": lambda row: row["distinct"],
             "valid": lambda row: percent(row["valid"]),
@@ -145,12 +175,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/synthesis.json"))
     options = parser.parse_args()
     grammars = [measure_grammar(name) for name in (*DOMAINS, "trails")]
-    drawn = [measure_drawn("atis", ATIS_FORMS), measure_drawn("trails", TRAILS_FORMS)]
+    sources = (("atis", ATIS_FORMS, "ontology"), ("atis", ATIS_FORMS, "forms"), ("trails", TRAILS_FORMS, "grammar"))
+    drawn = [measure_drawn(*source) for source in sources]
     # Forms of the benchmarks stay out of the file; those of the embedded domain may be shown.
     published = [{**row, "samples": row["samples"] if row["domain"] == "trails" else []} for row in drawn]
     shown = [{**row, "missed": len(row["missed"])} for row in grammars]
-    write_text(options.out, json.dumps({"grammars": shown, "drawn": published}, indent=1) + "\n")
-    print(show_tables(grammars, drawn))
+    neighbours = measure_neighbours("atis")
+    told = {"grammars": shown, "drawn": published, "neighbours": neighbours}
+    write_text(options.out, json.dumps(told, indent=1) + "\n")
+    print(show_tables(grammars, drawn), neighbours, sep="\n\n")
     for row in grammars:
         for form in row["missed"]:
             print("missed", row["domain"], form)

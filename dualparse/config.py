@@ -52,6 +52,7 @@ class DataSettings(Closed):
     )
     forms: bool = Field(True, description="use the forms without label")
     synthesized: bool = Field(False, description="use the domain's synthesised forms (its extra file) as well")
+    recombined: int = Field(0, ge=0, description="forms made of parts of the training forms, to use as well")
     split_seed: int = Field(1, description="seed of the dev and label splits; the same for every stage of a run")
     min_count: int = Field(1, ge=1, description="a query word seen less often in training reads as <unk>")
 

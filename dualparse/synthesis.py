@@ -1,7 +1,8 @@
-"""New logical forms from an ontology or from a grammar (paper Section 4.2 and Appendix B).
+"""New logical forms from an ontology, from a grammar (paper Section 4.2 and Appendix B), or from parts of known ones.
 
-In: a domain's training forms and ontology, or its grammar. Out: distinct forms that are valid and that training does
-not have, with a report of what was rejected and why. The same seed gives the same forms in the same order.
+In: a domain's training forms, with them its ontology, or its grammar. Out: distinct forms that are valid and that
+training does not have, with a report of what was rejected and why. The same seed gives the same forms in the same
+order.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
@@ -20,14 +22,18 @@ from dualparse.lf.canonical import normalize, normalize_text
 from dualparse.lf.grammar import Derivation, Deriver, Grammar, Keep, Limits, read_grammar, swappable_types, swapped
 from dualparse.lf.grammar.semantics import apply_lambda, is_lambda
 from dualparse.lf.ontology import Ontology
+from dualparse.lf.recombine import conditions, extended, says_already, without
+from dualparse.lf.recombine import places as places_of_conditions
 from dualparse.lf.replace import KINDS, alternatives, places, replaced
 from dualparse.lf.sexpr import Tree, read, write
 from dualparse.lf.typecheck import check
 from dualparse.lf.verdict import Verdict
 
 DERIVED, SWAPPED = "derived", "entities swapped"
+ADDED, DROPPED = "condition added", "condition dropped"
 FREQUENCY_POWER = 0.5
 DRAWS = 300  # derivations in a row that gave nothing new, before all of them are gone through
+DROP = 0.3  # of new forms made of known ones, about the share that has a condition less and not one more
 FUTILE = 5  # the same where so many derivations were drawn for each that was new
 PATIENCE = 20_000  # replacements in a row that gave nothing new, before the ontology counts as exhausted
 
@@ -89,7 +95,8 @@ def synthesize(
 ) -> Synthesis:
     """New forms for a domain. `forms` has the forms of its splits by name; those of "train" are the known ones.
 
-    `source` is "grammar" or "ontology"; without it the grammar is taken where the domain has one.
+    `source` is "grammar", "ontology" or "forms"; without it the grammar is taken where the domain has one, else the
+    ontology.
     """
     rng = random.Random(f"synthesis {seed}")
     known = forms.get("train", ())
@@ -108,6 +115,10 @@ def synthesize(
             limits=limits,
             swap=swap,
         )
+    elif source == "forms":
+        if n is None or not any(conditions(map(read, known))):
+            raise InputError(f"the domain {domain.name!r} has no training forms with conditions to put together")
+        result = from_forms(known, domain.check, n=n, rng=rng, normalize_form=domain.normalize)
     else:
         if not isinstance(domain.ontology, Ontology) or n is None or not known:
             needed = "ontology of predicates" if known else "training forms"
@@ -195,6 +206,68 @@ def _objection(
         return ILL_TYPED
     normal = normalize(tree)
     return KNOWN if normal in known else AGAIN if normal in made else ""
+
+
+def from_forms(
+    forms: Sequence[str],
+    check_form: Callable[[str], Verdict],
+    *,
+    n: int,
+    rng: random.Random,
+    normalize_form: Callable[[str], str] = normalize_text,
+    frequency_power: float = FREQUENCY_POWER,
+    patience: int = PATIENCE,
+) -> Synthesis:
+    """Put a condition into a training form that another one has, or leave one out, until there are `n` new forms.
+
+    A condition comes in with a chance that grows with its frequency to this power. Fewer than `n` come back when
+    `patience` attempts in a row gave nothing new.
+    """
+    start = time.perf_counter()
+    result = Synthesis()
+    trees = [read(form) for form in forms]
+    known, made = {normalize_form(form) for form in forms}, set[str]()
+    frequency = conditions(trees)
+    parts = list(frequency)
+    weights = list(accumulate(count**frequency_power for count in frequency.values()))
+    trees = [tree for tree in trees if places_of_conditions(tree)]
+    misses = 0
+    while trees and parts and len(result.forms) < n and misses < patience:
+        source = rng.choice(trees)
+        place = rng.choice(places_of_conditions(source))
+        kind = DROPPED if len(place.conditions) > 1 and rng.random() < DROP else ADDED
+        if kind == DROPPED:
+            tree, reason = without(source, place, rng.randrange(len(place.conditions))), ""
+        else:
+            (part,), variable = rng.choices(parts, cum_weights=weights), rng.choice(place.variables or [""])
+            tree = extended(source, place, part, variable)
+            reason = NOTHING_ELSE if not variable or says_already(place, part, variable) else ""
+        form = write(tree)
+        reason = reason or _refusal(source, tree, form, check_form, result.reasons)
+        if not reason:
+            normal = normalize_form(form)
+            reason = KNOWN if normal in known else AGAIN if normal in made else ""
+        if reason:
+            result.rejected[reason] += 1
+            misses += 1
+            continue
+        misses = 0
+        made.add(normal)
+        result.forms.append(Synthetic(form, kind, source=write(source)))
+    result.complete = misses >= patience
+    result.seconds = time.perf_counter() - start
+    return result
+
+
+def _refusal(source: Tree, tree: Tree, form: str, check_form: Callable[[str], Verdict], reasons: Counter[str]) -> str:
+    """Why a form makes no sense; empty if it does."""
+    if _gaps(tree) - _gaps(source):
+        return GAP
+    verdict = check_form(form)
+    if not verdict.ok:
+        reasons[verdict.reason.partition(", but")[0]] += 1
+        return ILL_TYPED
+    return ""
 
 
 def _gaps(tree: Tree) -> set[str]:

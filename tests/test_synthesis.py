@@ -1,9 +1,10 @@
-"""New forms from an ontology and from a grammar."""
+"""New forms from an ontology, from a grammar, and from parts of known forms."""
 
 from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,17 +17,21 @@ from dualparse.errors import InputError
 from dualparse.lf.canonical import normalize_text
 from dualparse.lf.grammar import Derivation, Deriver, Limits, read_grammar, swappable_types, swapped
 from dualparse.lf.ontology import Ontology
+from dualparse.lf.recombine import places, without
 from dualparse.lf.sexpr import read, write
 from dualparse.lf.typecheck import check_text
 from dualparse.lf.verdict import VALID, Verdict
 from dualparse.synthesis import (
+    ADDED,
     AGAIN,
+    DROPPED,
     GAP,
     ILL_TYPED,
     KNOWN,
     Synthesis,
     Synthetic,
     canonical_pairs,
+    from_forms,
     from_grammar,
     from_ontology,
     keep_valid,
@@ -99,6 +104,64 @@ def test_numbered_entities_get_no_gap():
 def test_no_forms_or_nothing_to_replace_is_no_endless_loop():
     assert from_ontology([], FLIGHTS, n=5, rng=random.Random(1)).forms == []
     assert from_ontology(["$0"], FLIGHTS, n=5, rng=random.Random(1), patience=50).forms == []
+
+
+def flights(text: str) -> Verdict:
+    return check_text(text, FLIGHTS)
+
+
+def test_conditions_of_known_forms_make_new_ones():
+    known = [*FORMS, "( lambda $0 e ( exists $1 ( and ( nonstop $1 ) ( from $1 ci0 ) ( to $1 $0 ) ) ) )"]
+    result = from_forms(known, flights, n=12, rng=random.Random(3))
+    made = {normalize_text(item.form) for item in result.forms}
+    assert len(made) == 12 and made.isdisjoint(map(normalize_text, known))
+    assert all(flights(item.form).ok for item in result.forms)
+    assert set(result.by_kind) == {ADDED, DROPPED}
+    for item in result.forms:
+        more, less = (item.form, item.source) if item.kind == ADDED else (item.source, item.form)
+        tree = read(more)
+        fewer = [without(tree, place, n) for place in places(tree) for n in range(len(place.conditions))]
+        assert normalize_text(less) in {normalize_text(write(each)) for each in fewer}
+
+
+def test_new_forms_do_not_say_a_thing_twice_or_skip_a_number():
+    known = [
+        "( lambda $0 e ( and ( flight $0 ) ( to $0 ci0 ) ) )",
+        "( lambda $0 e ( and ( from $0 ci1 ) ( to $0 ci0 ) ) )",
+    ]
+    result = from_forms(known, flights, n=1000, rng=random.Random(1), patience=300)
+    assert result.complete and result.forms
+    assert result.rejected[GAP] > 0
+    assert all(item.form.count("( to ") <= 1 for item in result.forms)
+    assert not any("ci1" in item.form and "ci0" not in item.form for item in result.forms)
+
+
+def test_frequent_conditions_come_in_more_often():
+    known = [FORMS[0]] * 60 + ["( lambda $0 e ( and ( flight $0 ) ( nonstop $0 ) ) )"] * 20
+    known += ["( lambda $0 e ( and ( flight $0 ) ( oneway $0 ) ) )"]
+    first = Counter()
+    for seed in range(100):
+        (item,) = from_forms(known, flights, n=1, rng=random.Random(seed), frequency_power=1.0).forms
+        first.update(name for name in ("nonstop", "oneway") if name in item.form and name not in item.source)
+    assert first["nonstop"] > 3 * first["oneway"]
+
+
+def test_without_conditions_there_is_nothing_to_put_together():
+    assert from_forms([], flights, n=5, rng=random.Random(1)).forms == []
+    assert from_forms(["( lambda $0 e ( flight $0 ) )"], flights, n=5, rng=random.Random(1)).forms == []
+    trails = open_domain("trails")
+    with pytest.raises(InputError, match="no training forms with conditions"):
+        synthesize(trails, {"train": ["( all trail )"]}, n=5, seed=1, source="forms")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_parts_of_atis_make_forms_that_type_check(benchmark_data, seed):
+    domain = open_domain("atis")
+    known = forms_of(domain.files["train"])
+    made = synthesize(domain, {"train": known, "dev": forms_of(domain.files["dev"])}, n=300, seed=seed, source="forms")
+    assert len(made.forms) == 300 and all(domain.check(item.form).ok for item in made.forms)
+    assert {domain.normalize(item.form) for item in made.forms}.isdisjoint(map(domain.normalize, known))
+    assert "dev" in made.overlaps
 
 
 def test_the_seed_decides():

@@ -37,6 +37,7 @@ class Source(StrEnum):
 
     GRAMMAR = "grammar"
     ONTOLOGY = "ontology"
+    FORMS = "forms"
 
 
 Target = Annotated[str, typer.Argument(help="A domain's name, its folder, or a grammar file.", metavar="DOMAIN|FILE")]
@@ -58,7 +59,8 @@ def synthesize_forms(
     seed: Annotated[int, typer.Option(help="The same seed gives the same forms.")] = 1,
     out: Annotated[Path | None, typer.Option(help="File to write; standard output without it.")] = None,
     source: Annotated[
-        Source | None, typer.Option("--from", help="What to make them from; the grammar where there is one.")
+        Source | None,
+        typer.Option("--from", help="What to make them from; the grammar where there is one, else the ontology."),
     ] = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Write the canonical utterance as the query.")] = False,
     swap: Annotated[bool, typer.Option(help="Also swap entities of one type (OVERNIGHT's grammars).")] = True,
@@ -72,6 +74,7 @@ def synthesize_forms(
 
     Example: dualparse synthesize --domain trails --n 500 --seed 1 --out extra.tsv
     Example: dualparse synthesize --domain atis --n 4592 --seed 1 --out extra.tsv
+    Example: dualparse synthesize --domain atis --n 4592 --from forms --out extra.tsv
     """
     console = Console(stderr=True, highlight=False)
     opened = open_domain(domain)

@@ -86,7 +86,7 @@ def method(recipe: Result, *more: str) -> str:
     data, stages = recipe["data"], recipe["stages"]
     name = "AttPtr" if recipe["model"]["copy_mechanism"] else "Att"
     torn = data.get("labeled", 1.0) < 1.0
-    forms = (torn and data.get("forms", True)) or data.get("synthesized")
+    forms = (torn and data.get("forms", True)) or data.get("synthesized") or data.get("recombined")
     used = [mark for mark, on in (("LF", forms), ("Q", torn and data.get("queries", True))) if on]
     if "dual" in stages:
         name = "+".join([name, "Dual", *used])
@@ -103,6 +103,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
+        "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
         "after pseudo-labels": played and "pseudo" in stages,
         "no loop from queries": played and not game.get("query_loop", True),
         "no loop from forms": played and not game.get("form_loop", True),

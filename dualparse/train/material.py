@@ -13,7 +13,7 @@ from dualparse.config import DataSettings, ModelSettings, Recipe
 from dualparse.data.batch import Direction
 from dualparse.data.benchmarks import glove_path, require
 from dualparse.data.catalog import open_domain
-from dualparse.data.examples import Example, dev_split, labeled_split, load_examples
+from dualparse.data.examples import Example, Split, dev_split, labeled_split, load_examples
 from dualparse.data.glove import read_vectors
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
@@ -103,6 +103,7 @@ def load_material(recipe: Recipe) -> Material:
             hint = ": data.canonical makes some from its grammar" if domain.grammar and not made else ""
             raise InputError(f"the domain {domain.name!r} has no {name} pairs{hint}")
     queries = (train.queries + splits.extra_queries) if settings.queries else []
+    forms = train.forms if settings.forms else []
     relatives = load_relatives(domain, settings)
     own = [] if settings.joint else splits.train + splits.extra_queries + made
     seen = own + [each for relative in relatives for each in relative.seen]
@@ -113,7 +114,7 @@ def load_material(recipe: Recipe) -> Material:
         made,
         noisy_examples(made, queries, domain.lexicon, settings),
         queries,
-        (train.forms if settings.forms else []) + (splits.extra_forms if settings.synthesized else []),
+        forms + (splits.extra_forms if settings.synthesized else []) + recombined_examples(domain, train, settings),
         dev,
         Vocab.build((example.query for example in seen if example.query), min_count=settings.min_count),
         Vocab.build(
@@ -153,6 +154,16 @@ def canonical_examples(domain: Domain, settings: DataSettings) -> list[Example]:
     made = synthesize(domain, {}, n=settings.canonical, seed=settings.split_seed, source="grammar", limits=limits)
     rng = random.Random(f"canonical {settings.split_seed}")
     return [Example(reworded(words, lf, domain.lexicon, rng=rng), lf) for words, lf in canonical_pairs(made)]
+
+
+def recombined_examples(domain: Domain, train: Split, settings: DataSettings) -> list[Example]:
+    """Forms without query, made of parts of the training forms that the run may use. Fewer than asked for where there
+    are no more."""
+    if not settings.recombined:
+        return []
+    known = [" ".join(example.lf or ()) for example in train.labeled + (train.forms if settings.forms else [])]
+    made = synthesize(domain, {"train": known}, n=settings.recombined, seed=settings.split_seed, source="forms")
+    return [Example(None, tuple(item.form.split())) for item in made.forms]
 
 
 def noisy_examples(

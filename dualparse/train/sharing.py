@@ -71,7 +71,7 @@ def _unread_data(recipe: Recipe) -> list[str]:
     if not forms or whole:
         unread.append("forms")
     if not forms:
-        unread.append("synthesized")
+        unread += ["synthesized", "recombined"]
     if whole or not (queries and data.queries or forms and data.forms):
         unread.append("unlabeled")
     return unread

@@ -68,6 +68,8 @@ def write(folder: Path, *results: dict) -> Path:
             "AttPtr+Dual+LF+Q (synthesised forms too)",
         ),
         ({"data": {"canonical": 100}}, "AttPtr (pairs from the grammar)"),
+        ({"stages": DUAL, "data": {"recombined": 100}}, "AttPtr+Dual+LF (recombined forms)"),
+        ({"data": {"recombined": 100}}, "AttPtr"),
     ],
 )
 def test_a_recipe_has_the_papers_name(settings, name):

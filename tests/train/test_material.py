@@ -10,13 +10,14 @@ import torch
 
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.catalog import EMBEDDED, open_domain
-from dualparse.data.examples import load_examples
+from dualparse.data.examples import Example, load_examples
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.models.agent import Agent, Encoded
 from dualparse.models.tensors import load_tensors
 from dualparse.runs import Run
 from dualparse.search import Options
+from dualparse.synthesis import ADDED, Synthesis, Synthetic
 from dualparse.train import stages, supervised
 from dualparse.train.loop import Record
 from dualparse.train.material import Material, load_material
@@ -333,3 +334,19 @@ def test_a_family_is_joint_with_all_its_domains_and_without_noise(sibling):
     for data in ({"joint": True}, {"joint": True, "family": ["trails"], "noise": 0.1}):
         with pytest.raises(InputError, match="joint is for a family"):
             recipe(data=data)
+
+
+@pytest.mark.parametrize("forms", [True, False])
+def test_recombined_forms_are_made_of_what_the_run_may_see(forms, monkeypatch):
+    seen: dict[str, object] = {}
+
+    def make(domain: Domain, known: dict[str, list[str]], **options: object) -> Synthesis:
+        seen.update(known, **options)
+        return Synthesis([Synthetic("( new form )", ADDED)])
+
+    monkeypatch.setattr("dualparse.train.material.synthesize", make)
+    material = load_material(recipe(data={"labeled": 0.5, "recombined": 7, "forms": forms}))
+    *others, new = material.forms
+    assert new == Example(None, ("(", "new", "form", ")"))
+    assert seen["train"] == [" ".join(example.lf) for example in material.labeled + others]
+    assert bool(others) == forms and (seen["n"], seen["source"]) == (7, "forms")
