@@ -88,7 +88,8 @@ def _service(told: dict[str, Any]) -> Iterator[Line]:
 def _synthesis(told: dict[str, Any]) -> Iterator[Line]:
     for row in told["drawn"]:
         rate = row["forms"] / row["seconds"]
-        yield f"forms synthesised: {row['domain']}", f"{rate:,.0f} forms/s, {row['valid']:.1f} % valid", "", ""
+        name = f"forms synthesised: {row['domain']}, from {row['source']}"
+        yield name, f"{rate:,.0f} forms/s, {row['valid']:.1f} % valid", "", ""
 
 
 FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
