@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -145,6 +146,16 @@ def _curve(axes: Axes, points: dict[float, Scores], name: str, color: str, marke
         whole = [c.median if c.values else math.nan for c in points.values()]
         axes.plot(list(points), whole, color=color, lw=1.6, marker=marker, ms=4.5, label=name)
     return len(having)
+
+
+def has_gaps(figure: Figure) -> bool:
+    """Whether a curve lacks points between others."""
+    for axes in figure.axes:
+        for line in axes.lines:
+            known = np.flatnonzero(~np.isnan(np.asarray(line.get_ydata(), dtype=float)))
+            if len(known) and known[-1] - known[0] + 1 > len(known):
+                return True
+    return False
 
 
 def _hollow(marker: str, color: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ SHARING = "bench-game-gpu.json"  # what processes that share a GPU reach togethe
 DOTTED = "Dotted: points between are missing."
 FIGURES = {
     "summary": "The paper and dualparse, all labels.",
-    "figure3": f"Figure 3. Accuracy over the share of labels; the other pairs are used without them. {DOTTED}",
-    "figure4": f"Figure 4. Accuracy over the amount of data without labels, with 30 % of the labels. {DOTTED}",
+    "figure3": "Figure 3. Accuracy over the share of labels; the other pairs are used without them.",
+    "figure4": "Figure 4. Accuracy over the amount of data without labels, with 30 % of the labels.",
 }
 
 
@@ -46,7 +47,7 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
     files[out / "report.md"] = "\n\n".join(parts) + "\n"
     for path, text in files.items():
         write_text(path, text)
-    return [*files, *(path for paths in drawn.values() for path in paths)]
+    return [*files, *(path for picture in drawn.values() for path in picture.files)]
 
 
 def _table(table: Table) -> str:
@@ -64,12 +65,21 @@ def _mistakes(outcomes: Sequence[Outcome]) -> str:
     return _table(table) if table.rows else "Not known yet: the results are of a version that did not count mistakes."
 
 
-def _figure(name: str, drawn: Mapping[str, list[Path]]) -> str:
-    caption = FIGURES[name]
-    return f"![{caption}]({name}.svg)\n\n{caption}" if name in drawn else f"{caption} Not run yet."
+@dataclass(frozen=True)
+class Picture:
+    """A figure as it was written, and what stands below it."""
+
+    files: list[Path]
+    caption: str
 
 
-def draw(outcomes: Sequence[Outcome], out: Path) -> dict[str, list[Path]]:
+def _figure(name: str, drawn: Mapping[str, Picture]) -> str:
+    if name not in drawn:
+        return f"{FIGURES[name]} Not run yet."
+    return f"![{drawn[name].caption}]({name}.svg)\n\n{drawn[name].caption}"
+
+
+def draw(outcomes: Sequence[Outcome], out: Path) -> dict[str, Picture]:
     """Draw the figures there are results for; those of an earlier report that are none any more go."""
     from dualparse.report import figures  # here: matplotlib takes a while to load
 
@@ -80,7 +90,8 @@ def draw(outcomes: Sequence[Outcome], out: Path) -> dict[str, list[Path]]:
             for kind in figures.FORMATS:
                 (out / f"{name}.{kind}").unlink(missing_ok=True)
         else:
-            drawn[name] = figures.save(figure, out, name)
+            caption = f"{FIGURES[name]} {DOTTED}" if figures.has_gaps(figure) else FIGURES[name]
+            drawn[name] = Picture(figures.save(figure, out, name), caption)
     return drawn
 
 

@@ -13,7 +13,7 @@ import pytest
 from dualparse.config import make_recipe
 from dualparse.errors import InputError
 from dualparse.report.figures import figure3, figure4, summary
-from dualparse.report.page import BEGIN, END, put_into, put_results_into, sharing_text, short_text, write_report
+from dualparse.report.page import BEGIN, END, draw, put_into, put_results_into, sharing_text, short_text, write_report
 from dualparse.report.paper import DOMAINS, PAPER
 from dualparse.report.results import all_outcomes, outcomes_of
 from dualparse.report.tables import beyond, main_table, mistakes, table2, table3, table4, table5
@@ -222,7 +222,7 @@ def test_supervised_training_is_a_level_of_figure_4():
     assert list(dual.get_xdata()) == [0, 50, 100]
 
 
-def test_a_curve_is_dotted_where_a_point_is_missing():
+def test_a_curve_is_dotted_where_a_point_is_missing(tmp_path):
     runs = curve((0.1, 0.3, 0.5))
     gap = [run for run in runs if run["recipe"]["stages"] != DUAL or run["recipe"]["data"]["labeled"] != 0.3]
     assert len(gap) == len(runs) - 1
@@ -231,6 +231,8 @@ def test_a_curve_is_dotted_where_a_point_is_missing():
     assert [math.isnan(y) for y in drawn.get_ydata()] == [False, True, False]
     dotted = [list(line.get_xdata()) for line in axes.lines if line.get_linestyle() == ":"]
     assert [10, 50] in dotted and [10, 30, 50] in dotted
+    assert "Dotted" in draw(outcomes_of(gap), tmp_path)["figure3"].caption
+    assert "Dotted" not in draw(outcomes_of(runs), tmp_path)["figure3"].caption
 
 
 def test_one_point_is_no_curve():
