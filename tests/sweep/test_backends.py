@@ -87,7 +87,9 @@ def test_an_interrupt_of_the_sweep_alone_stops_its_jobs(tmp_path):
     """Not every interrupt comes from a keyboard, which would reach the jobs as well."""
     script = f"""
 from pathlib import Path
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_backends import COMMAND, Local, job
 with Local(2, command=COMMAND) as local:
