@@ -146,6 +146,11 @@ def test_frequent_conditions_come_in_more_often():
     assert first["nonstop"] > 3 * first["oneway"]
 
 
+def test_what_conditions_speak_about_comes_in_one_order_in_every_process():
+    (place,) = places(read("( and ( near $5 $3 $1 $4 $2 $0 ) ( to $3 ci0 ) )"))
+    assert place.variables == ["$3", "$0", "$1", "$2", "$4", "$5"]
+
+
 def test_without_conditions_there_is_nothing_to_put_together():
     assert from_forms([], flights, n=5, rng=random.Random(1)).forms == []
     assert from_forms(["( lambda $0 e ( flight $0 ) )"], flights, n=5, rng=random.Random(1)).forms == []

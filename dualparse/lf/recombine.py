@@ -26,7 +26,8 @@ class Place:
     @property
     def variables(self) -> list[str]:
         """What its conditions speak about, the most frequent first."""
-        return [name for name, _ in Counter(v for each in self.conditions for v in variables(each)).most_common()]
+        found = Counter(name for each in self.conditions for name in variables(each))
+        return sorted(found, key=lambda name: (-found[name], name))
 
 
 def places(tree: Tree) -> list[Place]:
