@@ -20,7 +20,7 @@ from dualparse.domains.domain import Domain
 from dualparse.domains.overnight import DOMAINS
 from dualparse.files import write_text
 from dualparse.lf.grammar import Deriver, Grammar, read_grammar, swappable_types, swapped
-from dualparse.lf.recombine import OPEN, conditions, places, renamed, variables, without
+from dualparse.lf.recombine import conditions, opened, places, without
 from dualparse.lf.sexpr import Tree, read, write
 from dualparse.synthesis import keep_valid, spell, synthesize
 
@@ -114,13 +114,12 @@ def measure_neighbours(name: str) -> dict[str, object]:
     return {"domain": name, "new in dev": len(new), **away, "either": len({*more, *(f for f in new if f in fewer)})}
 
 
-def _shortened(tree: Tree) -> Iterator[tuple[Tree, Tree]]:
-    """A form less one condition, and that condition with its variable left open."""
+def _shortened(tree: Tree) -> Iterator[tuple[Tree, Tree | None]]:
+    """A form less one condition, and that condition with its variable left open, where it is about one thing."""
     for place in places(tree):
         for number, condition in enumerate(place.conditions):
-            names = sorted(variables(condition))
-            if len(place.conditions) > 1 and len(names) == 1:
-                yield without(tree, place, number), renamed(condition, names[0], OPEN)
+            if len(place.conditions) > 1:
+                yield without(tree, place, number), opened(condition)
 
 
 def table(rows: list[dict], columns: dict[str, Callable[[dict], object]]) -> str:

@@ -118,7 +118,7 @@ def synthesize(
     elif source == "forms":
         if n is None or not any(conditions(map(read, known))):
             raise InputError(f"the domain {domain.name!r} has no training forms with conditions to put together")
-        result = from_forms(known, domain.check, n=n, rng=rng, normalize_form=domain.normalize)
+        result = from_forms(known, domain.check, n=n, rng=rng)
     else:
         if not isinstance(domain.ontology, Ontology) or n is None or not known:
             needed = "ontology of predicates" if known else "training forms"
@@ -145,28 +145,46 @@ def from_ontology(
     Fewer than `n` come back when `patience` attempts in a row gave nothing new.
     """
     start = time.perf_counter()
-    result = Synthesis()
     trees = [read(form) for form in forms]
-    known = {normalize(tree) for tree in trees}
-    made: set[Tree] = set()
     pool = _by_type([*_atoms(trees), *sorted(entities)], ontology)
     frequency = Counter(_atoms(trees))
     weight = {name: (1 + frequency[name]) ** frequency_power for name in {*frequency, *entities}}
-    misses = 0
-    while trees and len(result.forms) < n and misses < patience:
-        source = rng.choice(trees)
-        change = _replace_one(source, ontology, pool, weight, rng)
-        reason = _objection(source, change[1], ontology, known, made, result.reasons) if change else NOTHING_ELSE
-        if reason or not change:
+
+    def change(tree: Tree) -> tuple[str, Tree] | None:
+        return _replace_one(tree, ontology, pool, weight, rng)
+
+    known = {normalize(tree) for tree in trees}
+    result = _varied(trees, change, lambda tree: check(tree, ontology), known, n=n, rng=rng, patience=patience)
+    result.seconds = time.perf_counter() - start
+    return result
+
+
+def _varied(
+    sources: Sequence[Tree],
+    change: Callable[[Tree], tuple[str, Tree] | None],
+    check_tree: Callable[[Tree], Verdict],
+    known: set[Tree],
+    *,
+    n: int,
+    rng: random.Random,
+    patience: int,
+) -> Synthesis:
+    """Forms that a change makes of sources drawn at random, until there are `n` that are valid and new, or `patience`
+    attempts in a row gave none. A change gives its kind and a form, or None."""
+    result, made, misses = Synthesis(), set[Tree](), 0
+    while sources and len(result.forms) < n and misses < patience:
+        source = rng.choice(sources)
+        changed = change(source)
+        reason = _objection(source, changed[1], check_tree, known, made, result.reasons) if changed else NOTHING_ELSE
+        if reason or not changed:
             result.rejected[reason] += 1
             misses += 1
             continue
         misses = 0
-        kind, tree = change
+        kind, tree = changed
         made.add(normalize(tree))
         result.forms.append(Synthetic(write(tree), kind, source=write(source)))
     result.complete = misses >= patience
-    result.seconds = time.perf_counter() - start
     return result
 
 
@@ -195,12 +213,17 @@ def _replace_one(
 
 
 def _objection(
-    source: Tree, tree: Tree, ontology: Ontology, known: set[Tree], made: set[Tree], reasons: Counter[str]
+    source: Tree,
+    tree: Tree,
+    check_tree: Callable[[Tree], Verdict],
+    known: set[Tree],
+    made: set[Tree],
+    reasons: Counter[str],
 ) -> str:
     """Why a form is not taken; empty if it is."""
     if _gaps(tree) - _gaps(source):
         return GAP
-    verdict = check(tree, ontology)
+    verdict = check_tree(tree)
     if not verdict.ok:
         reasons[verdict.reason.partition(", but")[0]] += 1
         return ILL_TYPED
@@ -214,7 +237,6 @@ def from_forms(
     *,
     n: int,
     rng: random.Random,
-    normalize_form: Callable[[str], str] = normalize_text,
     frequency_power: float = FREQUENCY_POWER,
     patience: int = PATIENCE,
 ) -> Synthesis:
@@ -224,50 +246,25 @@ def from_forms(
     `patience` attempts in a row gave nothing new.
     """
     start = time.perf_counter()
-    result = Synthesis()
     trees = [read(form) for form in forms]
-    known, made = {normalize_form(form) for form in forms}, set[str]()
     frequency = conditions(trees)
     parts = list(frequency)
     weights = list(accumulate(count**frequency_power for count in frequency.values()))
-    trees = [tree for tree in trees if places_of_conditions(tree)]
-    misses = 0
-    while trees and parts and len(result.forms) < n and misses < patience:
-        source = rng.choice(trees)
-        place = rng.choice(places_of_conditions(source))
-        kind = DROPPED if len(place.conditions) > 1 and rng.random() < DROP else ADDED
-        if kind == DROPPED:
-            tree, reason = without(source, place, rng.randrange(len(place.conditions))), ""
-        else:
-            (part,), variable = rng.choices(parts, cum_weights=weights), rng.choice(place.variables or [""])
-            tree = extended(source, place, part, variable)
-            reason = NOTHING_ELSE if not variable or says_already(place, part, variable) else ""
-        form = write(tree)
-        reason = reason or _refusal(source, tree, form, check_form, result.reasons)
-        if not reason:
-            normal = normalize_form(form)
-            reason = KNOWN if normal in known else AGAIN if normal in made else ""
-        if reason:
-            result.rejected[reason] += 1
-            misses += 1
-            continue
-        misses = 0
-        made.add(normal)
-        result.forms.append(Synthetic(form, kind, source=write(source)))
-    result.complete = misses >= patience
+
+    def change(tree: Tree) -> tuple[str, Tree] | None:
+        place = rng.choice(places_of_conditions(tree))
+        if len(place.conditions) > 1 and rng.random() < DROP:
+            return DROPPED, without(tree, place, rng.randrange(len(place.conditions)))
+        (part,), variable = rng.choices(parts, cum_weights=weights), rng.choice(place.variables or [""])
+        if not variable or says_already(place, part, variable):
+            return None
+        return ADDED, extended(tree, place, part, variable)
+
+    sources = [tree for tree in trees if parts and places_of_conditions(tree)]
+    known = {normalize(tree) for tree in trees}
+    result = _varied(sources, change, lambda tree: check_form(write(tree)), known, n=n, rng=rng, patience=patience)
     result.seconds = time.perf_counter() - start
     return result
-
-
-def _refusal(source: Tree, tree: Tree, form: str, check_form: Callable[[str], Verdict], reasons: Counter[str]) -> str:
-    """Why a form makes no sense; empty if it does."""
-    if _gaps(tree) - _gaps(source):
-        return GAP
-    verdict = check_form(form)
-    if not verdict.ok:
-        reasons[verdict.reason.partition(", but")[0]] += 1
-        return ILL_TYPED
-    return ""
 
 
 def _gaps(tree: Tree) -> set[str]:

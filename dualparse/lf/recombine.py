@@ -60,14 +60,18 @@ def variables(tree: Tree) -> set[str]:
 def conditions(trees: Iterable[Tree]) -> Counter[Tree]:
     """All conditions about one thing, with its name left open, and how often they occur. Those that hold conditions of
     their own are no parts but wholes, and are left out."""
-    found: Counter[Tree] = Counter()
-    for tree in trees:
-        for place in places(tree):
-            for condition in place.conditions:
-                names = variables(condition)
-                if len(names) == 1 and not places(condition):
-                    found[renamed(condition, names.pop(), OPEN)] += 1
-    return found
+    all_of_them = (opened(each) for tree in trees for place in places(tree) for each in place.conditions)
+    return Counter(condition for condition in all_of_them if condition is not None)
+
+
+def opened(condition: Tree) -> Tree | None:
+    """A condition about one thing, with its name left open.
+
+    >>> opened(("to", "$0", "ci0")), opened(("to", "$0", "$1"))
+    (('to', '$', 'ci0'), None)
+    """
+    names = variables(condition)
+    return renamed(condition, names.pop(), OPEN) if len(names) == 1 and not places(condition) else None
 
 
 def renamed(tree: Tree, old: str, new: str) -> Tree:

@@ -13,7 +13,7 @@ from dualparse.config import DataSettings, ModelSettings, Recipe
 from dualparse.data.batch import Direction
 from dualparse.data.benchmarks import glove_path, require
 from dualparse.data.catalog import open_domain
-from dualparse.data.examples import Example, Split, dev_split, labeled_split, load_examples
+from dualparse.data.examples import Example, dev_split, labeled_split, load_examples
 from dualparse.data.glove import read_vectors
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
@@ -114,7 +114,9 @@ def load_material(recipe: Recipe) -> Material:
         made,
         noisy_examples(made, queries, domain.lexicon, settings),
         queries,
-        forms + (splits.extra_forms if settings.synthesized else []) + recombined_examples(domain, train, settings),
+        forms
+        + (splits.extra_forms if settings.synthesized else [])
+        + recombined_examples(domain, train.labeled + forms, settings),
         dev,
         Vocab.build((example.query for example in seen if example.query), min_count=settings.min_count),
         Vocab.build(
@@ -156,13 +158,12 @@ def canonical_examples(domain: Domain, settings: DataSettings) -> list[Example]:
     return [Example(reworded(words, lf, domain.lexicon, rng=rng), lf) for words, lf in canonical_pairs(made)]
 
 
-def recombined_examples(domain: Domain, train: Split, settings: DataSettings) -> list[Example]:
-    """Forms without query, made of parts of the training forms that the run may use. Fewer than asked for where there
-    are no more."""
+def recombined_examples(domain: Domain, known: list[Example], settings: DataSettings) -> list[Example]:
+    """Forms without query, made of parts of known ones. Fewer than asked for where there are no more."""
     if not settings.recombined:
         return []
-    known = [" ".join(example.lf or ()) for example in train.labeled + (train.forms if settings.forms else [])]
-    made = synthesize(domain, {"train": known}, n=settings.recombined, seed=settings.split_seed, source="forms")
+    forms = {"train": [" ".join(example.lf or ()) for example in known]}
+    made = synthesize(domain, forms, n=settings.recombined, seed=settings.split_seed, source="forms")
     return [Example(None, tuple(item.form.split())) for item in made.forms]
 
 
