@@ -40,6 +40,7 @@ class DataSettings(Closed):
         lt=1,
         description="share of words left out of what q2lf reads of canonical pairs, and of foreign ones put in",
     )
+    analogies: int = Field(0, ge=0, description="pairs made by analogy with labeled ones, for q2lf to train on as well")
     family: tuple[str, ...] = Field(
         (), description="domains with forms of the same kind: their pairs pre-train the agents as well"
     )

@@ -27,6 +27,7 @@ RANKS = {
     "synthesis": 4,
     "wording": 4,
     "config": 4,
+    "analogy": 5,
     "mistakes": 5,
     "models": 5,
     "search": 6,
@@ -41,7 +42,7 @@ RANKS = {
     "service": 12,
     "cli": 13,
 }
-WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["models"]} | {"report", "plots", "mistakes"}
+WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["models"]} | {"report", "plots", "mistakes", "analogy"}
 
 
 def modules() -> list[Path]:

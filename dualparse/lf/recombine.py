@@ -92,7 +92,7 @@ def without(tree: Tree, place: Place, number: int) -> Tree:
     ('lambda', '$0', 'e', ('flight', '$0'))
     """
     left = (*place.conditions[:number], *place.conditions[number + 1 :])
-    return _put(tree, place.path, ("and", *left) if len(left) > 1 else left[0])
+    return put(tree, place.path, ("and", *left) if len(left) > 1 else left[0])
 
 
 def extended(tree: Tree, place: Place, condition: Tree, variable: str) -> Tree:
@@ -102,7 +102,7 @@ def extended(tree: Tree, place: Place, condition: Tree, variable: str) -> Tree:
     >>> extended(form, places(form)[0], ("nonstop", "$"), "$0")
     ('lambda', '$0', 'e', ('and', ('flight', '$0'), ('to', '$0', 'ci0'), ('nonstop', '$0')))
     """
-    return _put(tree, place.path, ("and", *place.conditions, renamed(condition, OPEN, variable)))
+    return put(tree, place.path, ("and", *place.conditions, renamed(condition, OPEN, variable)))
 
 
 def says_already(place: Place, condition: Tree, variable: str) -> bool:
@@ -112,21 +112,21 @@ def says_already(place: Place, condition: Tree, variable: str) -> bool:
     >>> says_already(place, ("to", "$", "ci1"), "$0"), says_already(place, (">", ("fare", "$"), "50"), "$0")
     (True, False)
     """
-    wanted = _gist(renamed(condition, OPEN, variable))
-    return any(_gist(each) == wanted for each in place.conditions)
+    wanted = gist(renamed(condition, OPEN, variable))
+    return any(gist(each) == wanted for each in place.conditions)
 
 
-def _gist(condition: Tree) -> Tree:
+def gist(condition: Tree) -> Tree:
     """A condition less what it compares with."""
     if isinstance(condition, str):
         return condition
     return tuple(
-        _gist(c) if not isinstance(c, str) else c if i == 0 or c.startswith(OPEN) else ""
+        gist(c) if not isinstance(c, str) else c if i == 0 or c.startswith(OPEN) else ""
         for i, c in enumerate(condition)
     )
 
 
-def _put(tree: Tree, path: Path, new: Tree) -> Tree:
+def put(tree: Tree, path: Path, new: Tree) -> Tree:
     if not path:
         return new
-    return tuple(_put(child, path[1:], new) if index == path[0] else child for index, child in enumerate(tree))
+    return tuple(put(child, path[1:], new) if index == path[0] else child for index, child in enumerate(tree))

@@ -102,6 +102,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
     notes = {
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
+        "pairs by analogy": data.get("analogies", 0) > 0,
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
         "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
         "after pseudo-labels": played and "pseudo" in stages,

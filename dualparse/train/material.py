@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from dualparse.analogy import by_analogy
 from dualparse.config import DataSettings, ModelSettings, Recipe
 from dualparse.data.batch import Direction
 from dualparse.data.benchmarks import glove_path, require
@@ -29,30 +30,33 @@ MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a rec
 
 @dataclass(frozen=True)
 class Relative:
-    """A domain of the family: its labeled pairs, those its grammar made, those of dev, and all examples its words come
-    from."""
+    """A domain of the family: its labeled pairs, those its grammar made and those made by analogy, those of dev, and
+    all examples its words come from."""
 
     domain: Domain
     labeled: list[Example]
     canonical: list[Example]
+    analogous: list[Example]
     dev: list[Example]
     seen: list[Example]
 
     def pairs_of(self, direction: Direction) -> list[Example]:
         """The pairs an agent learns from: lf2q learns to speak as people do, where any have spoken."""
-        return self.labeled + self.canonical if direction == "q2lf" else self.labeled or self.canonical
+        read = self.labeled + self.canonical + self.analogous
+        return read if direction == "q2lf" else self.labeled or self.canonical
 
 
 @dataclass(frozen=True)
 class Material:
     """Examples as this run may use them: pairs that people labeled, pairs made from the grammar (`noisy`: the same, as
-    q2lf reads them), `queries` and `forms` without label, and the `relatives`. In a `joint` family all its domains are
-    among these, in its own order, so that the agents of each learn the same."""
+    q2lf reads them), pairs made by analogy, `queries` and `forms` without label, and the `relatives`. In a `joint`
+    family all its domains are among these, in its own order, so that the agents of each learn the same."""
 
     domain: Domain
     labeled: list[Example]
     canonical: list[Example]
     noisy: list[Example]
+    analogous: list[Example]
     queries: list[Example]
     forms: list[Example]
     dev: list[Example]
@@ -73,7 +77,8 @@ class Material:
 
     def pairs_of(self, direction: Direction) -> list[Example]:
         """The pairs an agent learns from: lf2q learns to speak as people do, where any have spoken."""
-        return self.labeled + self.noisy if direction == "q2lf" else self.labeled or self.canonical
+        read = self.labeled + self.noisy + self.analogous
+        return read if direction == "q2lf" else self.labeled or self.canonical
 
     @property
     def all_queries(self) -> list[Example]:
@@ -113,6 +118,7 @@ def load_material(recipe: Recipe) -> Material:
         train.labeled,
         made,
         noisy_examples(made, queries, domain.lexicon, settings),
+        analogous_examples(domain, train.labeled, settings),
         queries,
         forms
         + (splits.extra_forms if settings.synthesized else [])
@@ -129,7 +135,7 @@ def load_material(recipe: Recipe) -> Material:
 
 def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
     """The rest of the family, or all of it where it is joint. Its pairs keep as large a share of their labels as the
-    domain's own, and each grammar makes as many."""
+    domain's own, and as many are made for each."""
     family = [open_domain(name) for name in settings.family]
     if settings.joint and domain.name not in (other.name for other in family):
         raise InputError(f"data.joint: the domain {domain.name!r} is not in its family {list(settings.family)}")
@@ -141,7 +147,8 @@ def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
         split = labeled_split(splits.train, ratio=settings.labeled, seed=settings.split_seed)
         made = canonical_examples(other, settings)
         seen = splits.train + splits.extra_queries + made
-        relatives.append(Relative(other, split.labeled, made, splits.dev, seen))
+        analogous = analogous_examples(other, split.labeled, settings)
+        relatives.append(Relative(other, split.labeled, made, analogous, splits.dev, seen))
     return relatives
 
 
@@ -156,6 +163,13 @@ def canonical_examples(domain: Domain, settings: DataSettings) -> list[Example]:
     made = synthesize(domain, {}, n=settings.canonical, seed=settings.split_seed, source="grammar", limits=limits)
     rng = random.Random(f"canonical {settings.split_seed}")
     return [Example(reworded(words, lf, domain.lexicon, rng=rng), lf) for words, lf in canonical_pairs(made)]
+
+
+def analogous_examples(domain: Domain, labeled: list[Example], settings: DataSettings) -> list[Example]:
+    """Pairs made by analogy between labeled ones. Fewer than asked for where there are no more."""
+    if not settings.analogies:
+        return []
+    return by_analogy(labeled, domain.check, n=settings.analogies, seed=settings.split_seed)
 
 
 def recombined_examples(domain: Domain, known: list[Example], settings: DataSettings) -> list[Example]:

@@ -70,12 +70,14 @@ def train(
         leftover.unlink()
     _keep_vocab(run, "query", material.query_vocab)
     _keep_vocab(run, "lf", material.lf_vocab)
-    canonical = f" ({len(material.canonical)} from the grammar)" if material.canonical else ""
+    made = {"from the grammar": len(material.canonical), "by analogy": len(material.analogous)}
+    made_up = ", ".join(f"{number} {how}" for how, number in made.items() if number)
     others = material.others
     pairs = sum(len(other.pairs_of("q2lf")) for other in others)
     family = f" and {pairs} of {len(others)} other domains" if others else ""
     yield Note(
-        f"{material.domain.title}: {len(material.pairs)} pairs to train on{canonical}{family}, "
+        f"{material.domain.title}: {len(material.labeled) + sum(made.values())} pairs to train on"
+        f"{made_up and f' ({made_up})'}{family}, "
         f"{len(material.dev)} for dev; {len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
     )
     run.write_log([record for record in run.read_log() if _finished(run, recipe, record["stage"])])
@@ -145,8 +147,9 @@ def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator
 
 def _read_by(recipe: Recipe, stage: Stage) -> tuple[ModelSettings, DataSettings]:
     """What decides the sizes of a stage's model, and which pairs it learns from."""
-    read = ("labeled", "canonical", "noise", "split_seed", "family", "joint")
-    return stage_recipe(recipe, stage).model, DataSettings(**{name: getattr(recipe.data, name) for name in read})
+    read = ("labeled", "canonical", "noise", "analogies", "split_seed", "family", "joint")
+    alone = stage_recipe(recipe, stage)
+    return alone.model, DataSettings(**{name: getattr(alone.data, name) for name in read})
 
 
 def _train_stage(

@@ -72,6 +72,8 @@ def _unread_data(recipe: Recipe) -> list[str]:
         unread.append("forms")
     if not forms:
         unread += ["synthesized", "recombined"]
+    if not stages & {"q2lf", "pseudo", "dual"}:
+        unread.append("analogies")
     if whole or not (queries and data.queries or forms and data.forms):
         unread.append("unlabeled")
     return unread

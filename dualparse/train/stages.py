@@ -118,8 +118,9 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
         rng=random.Random(f"{recipe.seed}/pseudo/phrases"),
     )
     agent, _ = _fresh_agent("q2lf", "pseudo", recipe, material, device)
-    weights = [1.0] * len(material.pairs) + [recipe.pseudo.discount] * len(made)
-    task = _supervised(agent, recipe, material, material.pairs + made, weights=weights, others=material.others)
+    pairs = material.pairs + material.analogous
+    weights = [1.0] * len(pairs) + [recipe.pseudo.discount] * len(made)
+    task = _supervised(agent, recipe, material, pairs + made, weights=weights, others=material.others)
     note = f"pseudo: {len(made)} pairs made up, each worth {recipe.pseudo.discount}"
     return Prepared(
         Task("pseudo", task.stepper, task.epoch, task.summarize, task.evaluate),

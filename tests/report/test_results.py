@@ -70,6 +70,7 @@ def write(folder: Path, *results: dict) -> Path:
         ({"data": {"canonical": 100}}, "AttPtr (pairs from the grammar)"),
         ({"stages": DUAL, "data": {"recombined": 100}}, "AttPtr+Dual+LF (recombined forms)"),
         ({"data": {"recombined": 100}}, "AttPtr"),
+        ({"data": {"analogies": 100}}, "AttPtr (pairs by analogy)"),
     ],
 )
 def test_a_recipe_has_the_papers_name(settings, name):

@@ -350,3 +350,25 @@ def test_recombined_forms_are_made_of_what_the_run_may_see(forms, monkeypatch):
     assert new == Example(None, ("(", "new", "form", ")"))
     assert seen["train"] == [" ".join(example.lf) for example in material.labeled + others]
     assert bool(others) == forms and (seen["n"], seen["source"]) == (7, "forms")
+
+
+def test_pairs_made_by_analogy_are_for_q2lf_and_made_of_labeled_ones(monkeypatch):
+    seen: dict[str, object] = {}
+    new = Example(("new",), ("form",))
+
+    def make(labeled: list[Example], check: object, **options: object) -> list[Example]:
+        seen.update(options, labeled=labeled, check=check)
+        return [new]
+
+    monkeypatch.setattr("dualparse.train.material.by_analogy", make)
+    material = load_material(recipe(data={"labeled": 0.5, "analogies": 9}))
+    assert seen == {"labeled": material.labeled, "check": material.domain.check, "n": 9, "seed": 1}
+    assert material.pairs_of("q2lf") == [*material.labeled, new] and new not in material.pairs_of("lf2q")
+    assert new not in material.all_forms and new not in material.all_queries
+    assert load_material(recipe(data={"labeled": 0.5})).analogous == []
+
+
+def test_analogies_are_made_in_every_domain_of_a_family(sibling, monkeypatch):
+    monkeypatch.setattr("dualparse.train.material.by_analogy", lambda labeled, check, **options: labeled[:3])
+    (other,) = load_material(recipe(data={"family": [str(sibling)], "analogies": 3})).others
+    assert other.pairs_of("q2lf") == other.labeled + other.labeled[:3] and other.pairs_of("lf2q") == other.labeled

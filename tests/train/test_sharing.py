@@ -57,6 +57,7 @@ def changed(key: str, recipe: Recipe) -> Recipe:
 
 
 KEYS = [key for key, _, _ in explain()]
+MADE_FORMS = ("data.synthesized", "data.recombined")
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if not key.startswith("pseudo.")])
@@ -68,9 +69,12 @@ def test_every_setting_of_a_game_counts(key):
     ("stage", "unread"),
     [
         ("q2lf", {"data.unlabeled", "data.queries", "data.forms", "data.synthesized", "data.recombined"}),
-        ("lf2q", {"data.unlabeled", "data.queries", "data.forms", "data.synthesized", "data.recombined"}),
-        ("query_lm", {"data.forms", "data.synthesized", "data.recombined"}),
-        ("lf_lm", {"data.queries"}),
+        (
+            "lf2q",
+            {"data.unlabeled", "data.queries", "data.forms", "data.synthesized", "data.recombined", "data.analogies"},
+        ),
+        ("query_lm", {"data.forms", "data.synthesized", "data.recombined", "data.analogies"}),
+        ("lf_lm", {"data.queries", "data.analogies"}),
     ],
 )
 def test_a_stage_reads_its_own_settings_only(stage, unread):

@@ -1,0 +1,392 @@
+"""Pairs made by analogy: what a few other words changed in one form, they change in another.
+
+In: labeled pairs. Two of them whose queries differ in one place, and whose forms do as well, tell what the words there
+mean: *flights to ci0* and *flights to ci0 on da0* that `on da0` is one more condition, `( day $0 da0 )`. Out: pairs in
+which such a change was made to another pair, valid and with a query that nobody has labeled yet. Nothing vouches for
+them but the likeness, so a change counts the more, the more often it was seen, and not at all where the same words
+meant something else more often.
+
+The idea is that of Andreas (2020), Good-Enough Compositional Data Augmentation; here forms are trees, not words.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, permutations
+
+from dualparse.data.examples import Example
+from dualparse.lf.canonical import normalize
+from dualparse.lf.recombine import OPEN, Path, Place, gist, opened, places, put, renamed, says_already, variables
+from dualparse.lf.sexpr import Tree, read
+from dualparse.lf.verdict import Verdict
+from dualparse.synthesis import spell
+
+Words = tuple[str, ...]
+Names = Mapping[str, str]
+
+LONGEST = 4  # words that are exchanged for others, at the most
+AROUND = 2  # words left and right of them together, at the least
+TRUST = 0.5  # of the times the words were exchanged, the share in which the form changed in the same way
+PATIENCE = 20_000  # draws in a row that gave nothing new, before everything counts as made
+
+_NAME = re.compile(r"[a-z]+\d{1,4}")  # ci0: a name that stands in query and form under a number of its kind
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A labeled pair, read; `names` are those that stand in both sides under a number."""
+
+    query: Words
+    tree: Tree
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, query: Words, form: Words) -> Pair:
+        tree = read(" ".join(form))
+        return cls(query, tree, frozenset(_names(tree) & set(query)))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Words that take the place of others, and what becomes of the form; its names are numbered as they come up.
+
+    Without `said`, the words are put in. `old` and `new` are parts of forms in normal order; if `condition`, they stand
+    in an `and` with their variable left open, and without `old` it is one more.
+    """
+
+    said: Words
+    now: Words
+    old: Tree | None
+    new: Tree
+    condition: bool
+
+
+@dataclass(slots=True)
+class Evidence:
+    """How often a change was seen, between which words, and how often the same words were exchanged at all."""
+
+    seen: int = 0
+    before: Counter[str] = field(default_factory=Counter)
+    behind: Counter[str] = field(default_factory=Counter)
+    exchanged: int = 0
+
+    @property
+    def trust(self) -> float:
+        return self.seen / self.exchanged
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Among the conditions of a place, the one to be exchanged; without `number`, room for one more."""
+
+    place: Place
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A change that can be made to a pair: where in the query, where in the form, and the names it meets there."""
+
+    change: Change
+    start: int
+    place: Path | Spot
+    names: Names
+    weight: int
+
+
+def by_analogy(
+    examples: Sequence[Example],
+    check: Callable[[str], Verdict],
+    *,
+    n: int,
+    seed: int,
+    trust: float = TRUST,
+    patience: int = PATIENCE,
+) -> list[Example]:
+    """Up to `n` new pairs, each made of a pair drawn at random by one of the changes that fit it."""
+    pairs = [Pair.of(example.query, example.lf) for example in examples if example.query and example.lf]
+    changes = Changes(learned(pairs), trust=trust)
+    order = Order(pair.tree for pair in pairs)
+    rng = random.Random(f"analogy {seed}")
+    known, made, misses = {pair.query for pair in pairs}, dict[Words, Example](), 0
+    fitting: dict[Pair, tuple[list[Fit], list[int]]] = {}
+    while pairs and len(made) < n and misses < patience:
+        misses += 1
+        pair = rng.choice(pairs)
+        if pair not in fitting:
+            fits = list(changes.fitting(pair))
+            fitting[pair] = fits, list(accumulate(fit.weight for fit in fits))
+        fits, weights = fitting[pair]
+        result = changed(pair, rng.choices(fits, cum_weights=weights)[0], order) if fits else None
+        if result is None or result[0] in known or result[0] in made:
+            continue
+        form = spell(result[1])
+        if check(form).ok:
+            made[result[0]] = Example(result[0], tuple(form.split()))
+            misses = 0
+    return list(made.values())
+
+
+def learned(pairs: Iterable[Pair]) -> dict[Change, Evidence]:
+    """What can be read off pairs whose queries differ in one place."""
+    found: dict[Change, Evidence] = {}
+    exchanged: Counter[tuple[Words, Words]] = Counter()
+    for group in _alike(pairs):
+        for one, other in permutations(group, 2):
+            said, now = one.words, other.words
+            if not now or said[:1] == now[:1] or said[-1:] == now[-1:]:  # less would be to exchange
+                continue
+            names = _numbers((*said, *now), one.names | other.names)
+            words = _called_words(said, names), _called_words(now, names)
+            exchanged[words] += 1
+            difference = _difference(one.tree, other.tree)
+            if difference is None or difference[0] == one.tree:
+                continue
+            old, new, condition = difference
+            if _names(new) <= set(now) and (old is None or _names(old) <= set(said)):
+                change = Change(*words, old and _called(old, names), _called(new, names), condition)
+                evidence = found.setdefault(change, Evidence())
+                evidence.seen += 1
+                evidence.before[one.before] += 1
+                evidence.behind[one.behind] += 1
+    for change, evidence in found.items():
+        evidence.exchanged = exchanged[change.said, change.now]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A pair cut open around some words, its names numbered as they come up in what is left, then in the words."""
+
+    before: str
+    words: Words
+    behind: str
+    tree: Tree  # in normal order
+    names: frozenset[str]
+
+
+def _alike(pairs: Iterable[Pair]) -> Iterator[list[_Cut]]:
+    """Pairs whose queries are the same but for a few words in one place."""
+    groups: dict[tuple[Words, Words], list[tuple[Pair, int, int, Names]]] = defaultdict(list)
+    for pair in dict.fromkeys(pairs):
+        query = pair.query
+        for length in range(min(LONGEST, len(query) - AROUND) + 1):
+            for start in range(len(query) - length + 1):
+                left, words, right = query[:start], query[start : start + length], query[start + length :]
+                names = _numbers((*left, *right, *words), pair.names)
+                key = _called_words(left, names), _called_words(right, names)
+                groups[key].append((pair, start, start + length, names))
+    for group in groups.values():
+        if len(group) > 1:
+            yield list(dict.fromkeys(_cut(*each) for each in group))
+
+
+def _cut(pair: Pair, start: int, end: int, names: Names) -> _Cut:
+    words = _called_words(pair.query[start:end], names)
+    tree = normalize(_called(pair.tree, names))
+    return _Cut(_word(pair, start - 1), words, _word(pair, end), tree, frozenset(names.values()))
+
+
+def _word(pair: Pair, place: int) -> str:
+    """A word of the query, of a name its kind; nothing before its start and behind its end."""
+    word = pair.query[place] if 0 <= place < len(pair.query) else ""
+    return _kind_of(word) if word in pair.names else word
+
+
+def _difference(one: Tree, other: Tree) -> tuple[Tree | None, Tree, bool] | None:
+    """The smallest parts in which two forms differ, and whether these are conditions; None if there are several.
+
+    >>> _difference(("and", ("flight", "$0")), ("and", ("flight", "$0"), ("nonstop", "$0")))
+    (None, ('nonstop', '$'), True)
+    >>> _difference(("count", ("all", "hut")), ("count", ("all", "peak")))
+    ('hut', 'peak', False)
+    """
+    if one == other:
+        return None
+    if isinstance(one, str) or isinstance(other, str):
+        return one, other, False
+    if one[0] == other[0] == "and":
+        return _other_condition(one[1:], other[1:])
+    differing = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    return _difference(*differing[0]) if len(one) == len(other) and len(differing) == 1 else (one, other, False)
+
+
+def _other_condition(some: Sequence[Tree], others: Sequence[Tree]) -> tuple[Tree | None, Tree, bool] | None:
+    lost, won = list((Counter(some) - Counter(others)).elements()), list((Counter(others) - Counter(some)).elements())
+    if len(won) != 1 or len(lost) > 1:
+        return None
+    new, old = opened(won[0]), opened(lost[0]) if lost else None
+    if new is not None and (not lost or (old is not None and variables(won[0]) == variables(lost[0]))):
+        return old, new, True
+    return _difference(lost[0], won[0]) if lost else None
+
+
+class Changes:
+    """Changes to be trusted, by the words they exchange and the one before."""
+
+    def __init__(self, found: Mapping[Change, Evidence], *, trust: float):
+        self._found: dict[tuple[str, Words], list[tuple[Change, Evidence]]] = defaultdict(list)
+        for change, evidence in found.items():
+            if evidence.trust >= trust:
+                for word in evidence.before:
+                    self._found[word, change.said].append((change, evidence))
+
+    def fitting(self, pair: Pair) -> Iterator[Fit]:
+        """All that can be changed in a pair: the words before and behind are ones the change was seen between."""
+        form, query = _Form(pair.tree), pair.query
+        for length in range(min(LONGEST, len(query)) + 1):
+            for start in range(len(query) - length + 1):
+                words = query[start : start + length]
+                before, behind = _word(pair, start - 1), _word(pair, start + length)
+                names = _numbers(words, pair.names)
+                back = {number: name for name, number in names.items()}
+                for change, evidence in self._found.get((before, _called_words(words, names)), ()):
+                    if seen := min(evidence.before[before], evidence.behind[behind]):
+                        for place in form.places(change, back):
+                            yield Fit(change, start, place, back, seen)
+
+
+class _Form:
+    """Where a form can be changed."""
+
+    def __init__(self, tree: Tree):
+        self._parts: dict[Tree, list[Path]] = defaultdict(list)
+        self._conditions: dict[Tree, list[Spot]] = defaultdict(list)
+        self._room: list[Spot] = []
+        for path, part in _parts(tree):
+            self._parts[normalize(part)].append(path)
+        for place in places(tree):
+            if place.variables and not self._room:
+                self._room = [Spot(place)]
+            for number, condition in enumerate(place.conditions):
+                if (about := opened(condition)) is not None:
+                    self._conditions[about].append(Spot(place, number))
+
+    def places(self, change: Change, names: Names) -> Sequence[Path | Spot]:
+        """Where a change can be made: in one place, or in none."""
+        if change.old is None:
+            return self._room
+        old = _called(change.old, names)
+        found: Sequence[Path | Spot]
+        found = self._conditions.get(old, ()) if change.condition else self._parts.get(old, ())
+        return found if len(found) == 1 else ()
+
+
+def changed(pair: Pair, fit: Fit, order: Order) -> tuple[Words, Tree] | None:
+    """The pair with a change made to it; None where the form says so already, or would keep a name that the query has
+    lost."""
+    change, names = fit.change, dict(fit.names)
+    taken = {word for word in pair.query if _NAME.fullmatch(word)}
+    new_names = _names(change.new)
+    for name in change.now:
+        if name in new_names and name not in names:
+            names[name] = _free(name, taken)
+            taken.add(names[name])
+    now, new = _called_words(change.now, names), _called(change.new, names)
+    query = pair.query[: fit.start] + now + pair.query[fit.start + len(change.said) :]
+    tree = order.put(pair.tree, fit.place, new) if isinstance(fit.place, Spot) else put(pair.tree, fit.place, new)
+    if tree is None:
+        return None
+    known = pair.names | set(names.values())
+    if not known & _names(tree) <= set(query):
+        return None
+    closed = _closed(known & set(query))
+    return _called_words(query, closed), _called(tree, closed)
+
+
+class Order:
+    """The order in which people wrote conditions."""
+
+    def __init__(self, trees: Iterable[Tree]):
+        self._before: Counter[tuple[Tree, Tree]] = Counter()
+        for tree in trees:
+            for place in places(tree):
+                kinds = list(map(_about, place.conditions))
+                self._before.update((a, b) for i, a in enumerate(kinds) for b in kinds[i + 1 :])
+
+    def put(self, tree: Tree, spot: Spot, condition: Tree) -> Tree | None:
+        """The form with a condition in the place of another, or with one more, where most would have written it; None
+        if there is such a condition: a second `to` is rather a mistake than a new question."""
+        place, number = spot.place, spot.number
+        variable = place.variables[0] if number is None else next(iter(variables(place.conditions[number])))
+        rest = [each for index, each in enumerate(place.conditions) if index != number]
+        if says_already(Place(place.path, tuple(rest)), condition, variable):
+            return None
+        about = _about(condition)
+        earlier = [self._before[other, about] - self._before[about, other] for other in map(_about, rest)]
+        home = len(rest) if number is None else number  # where nothing speaks for another place
+        best = max(
+            range(len(rest) + 1),
+            key=lambda start: (sum(earlier[:start]) - sum(earlier[start:]), -abs(start - home)),
+        )
+        written = renamed(condition, OPEN, variable)
+        return put(tree, place.path, ("and", *rest[:best], written, *rest[best:]))
+
+
+def _about(condition: Tree) -> Tree:
+    part = opened(condition)
+    return gist(condition if part is None else part)
+
+
+def _numbers(words: Iterable[str], names: frozenset[str]) -> dict[str, str]:
+    """Names numbered anew as they come up, each kind by itself.
+
+    >>> _numbers(("from", "ci1", "to", "ci0"), frozenset({"ci0", "ci1"}))
+    {'ci1': 'ci0', 'ci0': 'ci1'}
+    """
+    numbers, counts = dict[str, str](), Counter[str]()
+    for word in words:
+        if word in names and word not in numbers:
+            kind = _kind_of(word)
+            numbers[word] = f"{kind}{counts[kind]}"
+            counts[kind] += 1
+    return numbers
+
+
+def _closed(names: Iterable[str]) -> dict[str, str]:
+    """Names numbered anew in their order, without a gap.
+
+    >>> _closed({"ci1", "ci3", "ti0"}) == {"ci1": "ci0", "ci3": "ci1", "ti0": "ti0"}
+    True
+    """
+    names = frozenset(names)
+    return _numbers(sorted(names, key=lambda name: (len(name), name)), names)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    kind = _kind_of(name)
+    return next(free for number in range(len(taken) + 1) if (free := f"{kind}{number}") not in taken)
+
+
+def _kind_of(name: str) -> str:
+    return name.rstrip("0123456789")
+
+
+def _names(tree: Tree) -> set[str]:
+    return {atom for atom in _atoms(tree) if _NAME.fullmatch(atom)}
+
+
+def _called(tree: Tree, names: Names) -> Tree:
+    """The form with other names."""
+    if isinstance(tree, str):
+        return names.get(tree, tree)
+    return tuple(_called(part, names) for part in tree)
+
+
+def _called_words(words: Words, names: Names) -> Words:
+    return tuple(names.get(word, word) for word in words)
+
+
+def _atoms(tree: Tree) -> Iterator[str]:
+    return (part for _, part in _parts(tree) if isinstance(part, str))
+
+
+def _parts(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Tree]]:
+    yield path, tree
+    if not isinstance(tree, str):
+        for index, part in enumerate(tree):
+            yield from _parts(part, (*path, index))
