@@ -64,6 +64,11 @@ class Change:
     new: Tree
     condition: bool
 
+    @property
+    def wraps(self) -> bool:
+        """Whether words are put in and the form gets more around a part, which could go on for ever."""
+        return not self.said and not self.condition
+
 
 @dataclass(slots=True)
 class Evidence:
@@ -107,27 +112,33 @@ def by_analogy(
     trust: float = TRUST,
     patience: int = PATIENCE,
 ) -> list[Example]:
-    """Up to `n` new pairs, each made of a pair drawn at random by one of the changes that fit it."""
+    """Up to `n` new pairs, each made of a pair drawn at random by one of the changes that fit it.
+
+    Words are put between two that the change was seen between. Only when there is no more to be made in that way, one
+    of the two is enough.
+    """
     pairs = [Pair.of(example.query, example.lf) for example in examples if example.query and example.lf]
     changes = Changes(learned(pairs), trust=trust)
     order = Order(pair.tree for pair in pairs)
     rng = random.Random(f"analogy {seed}")
-    known, made, misses = {pair.query for pair in pairs}, dict[Words, Example](), 0
-    fitting: dict[Pair, tuple[list[Fit], list[int]]] = {}
-    while pairs and len(made) < n and misses < patience:
-        misses += 1
-        pair = rng.choice(pairs)
-        if pair not in fitting:
-            fits = list(changes.fitting(pair))
-            fitting[pair] = fits, list(accumulate(fit.weight for fit in fits))
-        fits, weights = fitting[pair]
-        result = changed(pair, rng.choices(fits, cum_weights=weights)[0], order) if fits else None
-        if result is None or result[0] in known or result[0] in made:
-            continue
-        form = spell(result[1])
-        if check(form).ok:
-            made[result[0]] = Example(result[0], tuple(form.split()))
-            misses = 0
+    known, made = {pair.query for pair in pairs}, dict[Words, Example]()
+    for neighbors in (2, 1):
+        fitting: dict[Pair, tuple[list[Fit], list[int]]] = {}
+        misses = 0
+        while pairs and len(made) < n and misses < patience:
+            misses += 1
+            pair = rng.choice(pairs)
+            if pair not in fitting:
+                fits = list(changes.fitting(pair, neighbors))
+                fitting[pair] = fits, list(accumulate(fit.weight for fit in fits))
+            fits, weights = fitting[pair]
+            result = changed(pair, rng.choices(fits, cum_weights=weights)[0], order) if fits else None
+            if result is None or result[0] in known or result[0] in made:
+                continue
+            form = spell(result[1])
+            if check(form).ok:
+                made[result[0]] = Example(result[0], tuple(form.split()))
+                misses = 0
     return list(made.values())
 
 
@@ -197,6 +208,11 @@ def _word(pair: Pair, place: int) -> str:
     return _kind_of(word) if word in pair.names else word
 
 
+def _says(query: Words, start: int, words: Words) -> bool:
+    """Whether the words stand there already, on either side."""
+    return words in (query[start : start + len(words)], query[max(start - len(words), 0) : start])
+
+
 def _difference(one: Tree, other: Tree) -> tuple[Tree | None, Tree, bool] | None:
     """The smallest parts in which two forms differ, and whether these are conditions; None if there are several.
 
@@ -226,17 +242,21 @@ def _other_condition(some: Sequence[Tree], others: Sequence[Tree]) -> tuple[Tree
 
 
 class Changes:
-    """Changes to be trusted, by the words they exchange and the one before."""
+    """Changes to be trusted, by the words they exchange and those around."""
 
     def __init__(self, found: Mapping[Change, Evidence], *, trust: float):
-        self._found: dict[tuple[str, Words], list[tuple[Change, Evidence]]] = defaultdict(list)
+        self._before: dict[tuple[str, Words], list[tuple[Change, Evidence]]] = defaultdict(list)
+        self._behind: dict[tuple[Words, str], list[tuple[Change, Evidence]]] = defaultdict(list)
         for change, evidence in found.items():
             if evidence.trust >= trust:
                 for word in evidence.before:
-                    self._found[word, change.said].append((change, evidence))
+                    self._before[word, change.said].append((change, evidence))
+                for word in evidence.behind:
+                    self._behind[change.said, word].append((change, evidence))
 
-    def fitting(self, pair: Pair) -> Iterator[Fit]:
-        """All that can be changed in a pair: the words before and behind are ones the change was seen between."""
+    def fitting(self, pair: Pair, neighbors: int) -> Iterator[Fit]:
+        """All that can be changed in a pair where the change was seen between the same two words, or (1 of 2) next to
+        one of them."""
         form, query = _Form(pair.tree), pair.query
         for length in range(min(LONGEST, len(query)) + 1):
             for start in range(len(query) - length + 1):
@@ -244,8 +264,14 @@ class Changes:
                 before, behind = _word(pair, start - 1), _word(pair, start + length)
                 names = _numbers(words, pair.names)
                 back = {number: name for name, number in names.items()}
-                for change, evidence in self._found.get((before, _called_words(words, names)), ()):
-                    if seen := min(evidence.before[before], evidence.behind[behind]):
+                said = _called_words(words, names)
+                known = self._before.get((before, said), [])
+                if neighbors == 1:
+                    others = self._behind.get((said, behind), ())
+                    known = known + [each for each in others if not each[1].before[before]]
+                for change, evidence in known:
+                    seen = sorted((evidence.before[before], evidence.behind[behind]))[-neighbors]
+                    if seen and not (change.wraps and _says(query, start, change.now)):
                         for place in form.places(change, back):
                             yield Fit(change, start, place, back, seen)
 

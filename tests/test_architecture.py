@@ -42,7 +42,8 @@ RANKS = {
     "service": 12,
     "cli": 13,
 }
-WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["models"]} | {"report", "plots", "mistakes", "analogy"}
+MORE_WITHOUT_TORCH = {"analogy", "mistakes", "report", "plots"}
+WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["models"]} | MORE_WITHOUT_TORCH
 
 
 def modules() -> list[Path]:
