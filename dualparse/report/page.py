@@ -13,7 +13,7 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.report.claims import Claim, Finding, claims
 from dualparse.report.results import MISSING, Outcome, Result, all_outcomes, chosen, outcomes_of, read_results
-from dualparse.report.tables import Table, all_tables, main_table, mistakes
+from dualparse.report.tables import Table, all_tables, main_table, mistakes, own_table
 
 BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of results -->"
 SHARING = "bench-game-gpu.json"  # what processes that share a GPU reach together, as benchmarks/game.py measured it
@@ -35,7 +35,9 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
     files = {out / f"{table.name}.csv": table.csv() for table in tables}
     parts = [
         f"# Results\n\n{_provenance(found)}",
-        f"{_table(main_table(outcomes))}\n\n{_figure('summary', drawn)}\n\n{_table(main_table(outcomes, labeled=0.5))}",
+        _main_tables(outcomes, 1.0),
+        _figure("summary", drawn),
+        _main_tables(outcomes, 0.5),
         f"## The paper's claims\n\n{claims_text(every)}",
         "## Tables",
         *map(_with_csv, tables),
@@ -48,6 +50,10 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
     for path, text in files.items():
         write_text(path, text)
     return [*files, *(path for picture in drawn.values() for path in picture.files)]
+
+
+def _main_tables(outcomes: Sequence[Outcome], labeled: float) -> str:
+    return "\n\n".join(_table(make(outcomes, labeled=labeled)) for make in (main_table, own_table))
 
 
 def _table(table: Table) -> str:
@@ -176,10 +182,8 @@ def sharing_text(results: Path) -> str:
 def short_text(results: Path, picture: str) -> str:
     """The main tables and the summary picture, for a README."""
     outcomes = outcomes_of(read_results(results))
-    tables = [main_table(outcomes, labeled=labeled) for labeled in (1.0, 0.5)]
-    parts = [f"{table.title}; medians over seeds.\n\n{table.markdown()}" for table in tables]
     image = f"![The paper and dualparse, method by method, with all labels]({picture})"
-    return "\n\n".join([parts[0], image, parts[1]]) + "\n"
+    return "\n\n".join([_main_tables(outcomes, 1.0), image, _main_tables(outcomes, 0.5)]) + "\n"
 
 
 def put_into(path: Path, text: str) -> None:

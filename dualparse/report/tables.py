@@ -22,9 +22,9 @@ from dualparse.report.results import (
     Side,
     alike,
     average,
+    best_of_ours,
     chosen,
     mean_dev,
-    our_best,
     scores,
     select,
 )
@@ -58,7 +58,7 @@ class Table:
 def main_table(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> Table:
     """Both datasets in one, with all labels or with half of them: what a newcomer wants to see first."""
     rows, records = [], []
-    for name in [*_MAIN[labeled], *our_best(outcomes, labeled=labeled)]:
+    for name in _MAIN[labeled]:
         row = [name]
         record: dict[str, object] = {"method": name}
         for dataset, domains in DATASETS.items():
@@ -69,9 +69,29 @@ def main_table(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> Table:
         rows.append(row)
         records.append(record)
     header = ["method", "ATIS, paper", "ATIS, dualparse", "OVERNIGHT, paper", "OVERNIGHT, dualparse"]
-    share = "All labels" if labeled == 1.0 else "Half of the labels"
-    title = f"{share}: test exact match on ATIS, mean denotation accuracy on OVERNIGHT"
+    title = f"{_SHARES[labeled]}: test exact match on ATIS, mean denotation accuracy on OVERNIGHT"
     return Table("main", title, header, rows, records)
+
+
+def own_table(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> Table:
+    """The same methods with what is best on dev of all we added to them, by dataset."""
+    rows, records = [], []
+    for base in _MAIN[labeled]:
+        row, record = [base], dict[str, object](method=base)
+        for dataset, domains in DATASETS.items():
+            name = best_of_ours(outcomes, domains, base=base, labeled=labeled)
+            cells = [scores(outcomes, name or "", domain, labeled=labeled) for domain in domains]
+            added = name.removeprefix(f"{base} (").removesuffix(")") if name else MISSING
+            row += [added, str(cells[0]) if dataset == "ATIS" else _average(cells)]
+            record |= {f"{dataset} added": added, dataset: average(cells)}
+        if any(cell != MISSING for cell in row[1:]):
+            rows.append(row)
+            records.append(record)
+    header = ["method", "added for ATIS", "ATIS", "added for OVERNIGHT", "OVERNIGHT"]
+    return Table("own", f"{_SHARES[labeled]}: the same with what the paper does not do", header, rows, records)
+
+
+_SHARES = {1.0: "All labels", 0.5: "Half of the labels"}
 
 
 _MAIN = {

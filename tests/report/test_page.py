@@ -16,7 +16,7 @@ from dualparse.report.figures import figure3, figure4, summary
 from dualparse.report.page import BEGIN, END, draw, put_into, put_results_into, sharing_text, short_text, write_report
 from dualparse.report.paper import DOMAINS, PAPER
 from dualparse.report.results import all_outcomes, outcomes_of
-from dualparse.report.tables import beyond, main_table, mistakes, table2, table3, table4, table5
+from dualparse.report.tables import beyond, main_table, mistakes, own_table, table2, table3, table4, table5
 
 ROOT = Path(__file__).parents[2]
 DUAL = ["q2lf", "lf2q", "query_lm", "dual"]
@@ -103,19 +103,25 @@ def test_domains_that_learn_together_stand_side_by_side():
     numbers = [f"{70 + i}.0" for i in range(8)]
     (more,) = beyond(outcomes_of(runs))
     assert more.rows == [[name, "100%", *numbers, "73.5", "1"]]
-    assert row(main_table(outcomes_of(runs)).markdown(), name) == [name, "-", "-", "-", "73.5"]
+    assert own_table(outcomes_of(runs)).rows == [["AttPtr", "-", "-", "all domains together", "73.5"]]
     (part,) = beyond(outcomes_of(runs[:3]))
     assert part.rows == [[name, "100%", *numbers[:3], *"------", "1"]]  # five domains and the average are missing
-    assert name not in main_table(outcomes_of(runs[:3])).markdown()
+    assert own_table(outcomes_of(runs[:3])).rows == []
 
 
-def test_of_our_own_methods_the_main_table_has_the_best_on_dev():
-    def run(test: float, dev: float, **data: object) -> dict:
-        return result(test, data=data) | {"dev": {"q2lf": {"accuracy": dev}}}
+def test_of_what_we_add_to_a_method_the_best_on_dev_is_shown():
+    def run(test: float, dev: float, stages: list[str], **data: object) -> dict:
+        return result(test, data=data, stages=stages) | {"dev": {"q2lf": {"accuracy": dev}}}
 
-    outcomes = outcomes_of([run(90.0, 70.0, canonical=9), run(80.0, 75.0, family=["atis"]), run(70.0, 60.0)])
-    names = [cells[0] for cells in main_table(outcomes).rows]
-    assert names == [*PAPER["table3"], "AttPtr (all domains together)"]
+    runs = [run(90.0, 70.0, ["q2lf"], canonical=9), run(80.0, 75.0, ["q2lf"], family=["atis"])]
+    runs += [run(70.0, 60.0, ["q2lf"]), run(60.0, 99.0, DUAL, canonical=9), run(50.0, 99.0, DUAL)]
+    outcomes = outcomes_of(runs)
+    assert [cells[0] for cells in main_table(outcomes).rows] == list(PAPER["table3"])
+    assert own_table(outcomes).rows == [
+        ["AttPtr", "all domains together", "80.0", "-", "-"],
+        ["AttPtr+Dual", "pairs from the grammar", "60.0", "-", "-"],
+    ]
+    assert own_table(outcomes, labeled=0.5).rows == []
 
 
 def test_the_mistakes_of_the_best_on_dev_are_told_by_kind():
@@ -272,7 +278,7 @@ def test_a_page_gets_the_main_table_and_a_picture(tmp_path):
     put_results_into(page, write(tmp_path / "results", *runs), picture)
     whole, half = page.read_text().split("](docs/images/results.svg)")
     assert "| AttPtr | 85.7 | 86.0 |" in whole and "| AttPtr | 84.8 | 80.0 |" in half
-    assert "| AttPtr (pairs from the grammar) | - | 82.0 |" in half and "grammar" not in whole
+    assert "| AttPtr | pairs from the grammar | 82.0 |" in half and "grammar" not in whole
     assert picture.is_file()
 
 
