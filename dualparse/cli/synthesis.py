@@ -1,9 +1,10 @@
-"""`dualparse synthesize` and `dualparse grammar show | derive | sample`: new forms, and where they come from."""
+"""`dualparse synthesize`, `dualparse grammar show | derive | sample`: new forms and pairs, and where they come from."""
 
 from __future__ import annotations
 
 import random
 import sys
+import time
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import islice
@@ -15,9 +16,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from dualparse.analogy import by_analogy
 from dualparse.cli.answers import answer
 from dualparse.data.catalog import open_domain
-from dualparse.data.examples import NO_QUERY, read_examples
+from dualparse.data.examples import NO_QUERY, load_examples, read_examples
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.files import write_text
@@ -33,11 +35,12 @@ commands = typer.Typer(help="Look at the grammar that a domain's forms come from
 
 
 class Source(StrEnum):
-    """What new forms are made from."""
+    """What new forms, or pairs, are made from."""
 
     GRAMMAR = "grammar"
     ONTOLOGY = "ontology"
     FORMS = "forms"
+    PAIRS = "pairs"
 
 
 Target = Annotated[str, typer.Argument(help="A domain's name, its folder, or a grammar file.", metavar="DOMAIN|FILE")]
@@ -60,7 +63,10 @@ def synthesize_forms(
     out: Annotated[Path | None, typer.Option(help="File to write; standard output without it.")] = None,
     source: Annotated[
         Source | None,
-        typer.Option("--from", help="What to make them from; the grammar where there is one, else the ontology."),
+        typer.Option(
+            "--from",
+            help="What to make them from; the grammar where there is one, else the ontology. From pairs come pairs.",
+        ),
     ] = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Write the canonical utterance as the query.")] = False,
     swap: Annotated[bool, typer.Option(help="Also swap entities of one type (OVERNIGHT's grammars).")] = True,
@@ -70,14 +76,19 @@ def synthesize_forms(
 ) -> None:
     """Make new logical forms: distinct, valid, and not among the domain's training forms.
 
-    Writes lines that the training commands read as unlabeled forms, and a report to standard error.
+    Writes lines that the training commands read as unlabeled forms, and a report to standard error. From pairs it makes
+    pairs, by analogy: new queries with their forms.
 
     Example: dualparse synthesize --domain trails --n 500 --seed 1 --out extra.tsv
     Example: dualparse synthesize --domain atis --n 4592 --seed 1 --out extra.tsv
     Example: dualparse synthesize --domain atis --n 4592 --from forms --out extra.tsv
+    Example: dualparse synthesize --domain trails --n 20 --from pairs
     """
     console = Console(stderr=True, highlight=False)
     opened = open_domain(domain)
+    if source is Source.PAIRS:
+        _synthesize_pairs(opened, n, seed, out, console)
+        return
     with console.status("making forms"):
         result = synthesize(
             opened,
@@ -90,6 +101,20 @@ def synthesize_forms(
         )
     _write(_pair_lines(result) if pairs else [f"{NO_QUERY}\t{item.form}" for item in result.forms], out)
     _report(result, n, console)
+
+
+def _synthesize_pairs(domain: Domain, n: int, seed: int, out: Path | None, console: Console) -> None:
+    train, started = load_examples(domain, dev_seed=1).train, time.perf_counter()
+    with console.status("making pairs"):
+        made = by_analogy(train, domain.check, n=n, seed=seed)
+    if not made:
+        raise InputError(f"no two of the {len(train)} training pairs of {domain.name!r} tell what to make of others")
+    _write([f"{' '.join(pair.query or ())}\t{' '.join(pair.lf or ())}" for pair in made], out)
+    known = {domain.normalize(" ".join(pair.lf or ())) for pair in train}
+    new = {domain.normalize(" ".join(pair.lf or ())) for pair in made} - known
+    console.print(f"{len(made)} pairs with {len(new)} new forms in {time.perf_counter() - started:.1f} s")
+    if len(made) < n:
+        console.print(f"[yellow]fewer than the {n} asked for: there are no more[/yellow]")
 
 
 def _forms(domain: Domain) -> dict[str, list[str]]:

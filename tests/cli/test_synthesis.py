@@ -54,6 +54,28 @@ def test_synthesize_writes_pairs_for_training(tmp_path):
     assert all(example.labeled for example in read_examples(out))
 
 
+def test_pairs_come_from_pairs(tmp_path):
+    out = tmp_path / "pairs.tsv"
+    result = run("synthesize", "-d", "trails", "-n", "30", "--from", "pairs", "--out", str(out))
+    assert result.exit_code == 0 and "30 pairs with" in result.stderr
+    made, domain = read_examples(out), open_domain("trails")
+    known = {example.query for example in read_examples(domain.files["train"])}
+    assert len(made) == 30 and all(pair.labeled and pair.query not in known for pair in made)
+    assert all(domain.check(" ".join(pair.lf or ())).ok for pair in made)
+    assert run("synthesize", "-d", "trails", "-n", "30", "--from", "pairs").stdout == out.read_text()
+
+
+def test_pairs_that_have_nothing_in_common_make_no_others(monkeypatch):
+    monkeypatch.setattr(synthesis, "by_analogy", lambda *given, **options: [])
+    result = run("synthesize", "-d", "trails", "--from", "pairs")
+    assert isinstance(result.exception, InputError) and "training pairs of 'trails'" in str(result.exception)
+
+
+def test_fewer_pairs_than_asked_for_are_told(monkeypatch):
+    monkeypatch.setattr(synthesis, "by_analogy", lambda train, check, **options: train[:2])
+    assert "fewer than the 9 asked for" in run("synthesize", "-d", "trails", "-n", "9", "--from", "pairs").stderr
+
+
 def test_synthesize_says_when_there_are_no_more(tmp_path):
     result = run("synthesize", "-d", "trails", "-n", "4000", "--depth", "3")
     assert result.exit_code == 0
