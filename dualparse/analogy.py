@@ -20,6 +20,7 @@ from itertools import accumulate, permutations
 
 from dualparse.data.examples import Example
 from dualparse.lf.canonical import normalize
+from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.recombine import OPEN, Path, Place, gist, opened, places, put, renamed, says_already, variables
 from dualparse.lf.sexpr import Tree, read
 from dualparse.lf.verdict import Verdict
@@ -45,9 +46,15 @@ class Pair:
     names: frozenset[str]
 
     @classmethod
-    def of(cls, query: Words, form: Words) -> Pair:
-        tree = read(" ".join(form))
-        return cls(query, tree, frozenset(_names(tree) & set(query)))
+    def of(cls, example: Example) -> Pair | None:
+        """None where a side is missing, or the form is no tree."""
+        if not (example.query and example.lf):
+            return None
+        try:
+            tree = read(" ".join(example.lf))
+        except LFSyntaxError:
+            return None
+        return cls(example.query, tree, frozenset(_names(tree) & set(example.query)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +124,7 @@ def by_analogy(
     Words are put between two that the change was seen between. Only when there is no more to be made in that way, one
     of the two is enough.
     """
-    pairs = [Pair.of(example.query, example.lf) for example in examples if example.query and example.lf]
+    pairs = [pair for pair in map(Pair.of, examples) if pair]
     changes = Changes(learned(pairs), trust=trust)
     order = Order(pair.tree for pair in pairs)
     rng = random.Random(f"analogy {seed}")
@@ -303,15 +310,16 @@ class _Form:
 
 
 def changed(pair: Pair, fit: Fit, order: Order) -> tuple[Words, Tree] | None:
-    """The pair with a change made to it; None where the form says so already, or would keep a name that the query has
-    lost."""
+    """The pair with a change made to it; None where the form says so already, would keep a name that the query has
+    lost, or the words name something that the form does not."""
     change, names = fit.change, dict(fit.names)
     taken = {word for word in pair.query if _NAME.fullmatch(word)}
     new_names = _names(change.new)
-    for name in change.now:
-        if name in new_names and name not in names:
-            names[name] = _free(name, taken)
-            taken.add(names[name])
+    for name in (word for word in change.now if _NAME.fullmatch(word) and word not in names):
+        if name not in new_names:
+            return None
+        names[name] = _free(name, taken)
+        taken.add(names[name])
     now, new = _called_words(change.now, names), _called(change.new, names)
     query = pair.query[: fit.start] + now + pair.query[fit.start + len(change.said) :]
     tree = order.put(pair.tree, fit.place, new) if isinstance(fit.place, Spot) else put(pair.tree, fit.place, new)

@@ -95,7 +95,7 @@ def test_names_are_numbered_without_gaps_when_one_is_gone():
 def test_pairs_alike_but_for_their_numbers_are_alike():
     one = flights("flights from ci0 to ci1", "from $0 ci0", "to $0 ci1")
     other = flights("flights from ci1 to ci0 on da0", "from $0 ci1", "to $0 ci0", "day $0 da0")
-    found = learned([Pair.of(each.query or (), each.lf or ()) for each in (one, other)])
+    found = learned([pair for pair in map(Pair.of, (one, other)) if pair])
     assert list(found) == [Change((), ("on", "da0"), None, ("day", "$", "da0"), True)]
 
 
@@ -108,6 +108,20 @@ def test_nothing_is_made_that_the_form_says_already_or_keeps_without_its_name():
 
 
 PLANES = [("al0", "airline"), ("ac0", "plane")]
+
+
+def test_words_that_name_what_the_form_does_not_are_left_out():
+    again = flights("flights from ci0 to ci1 leaving ci0 late", "from $0 ci0", "to $0 ci1", "late $0")
+    plain = flights("flights from ci0 to ci1", "from $0 ci0", "to $0 ci1")
+    trains = flights("trains from ci1 to ci0", "from $0 ci1", "to $0 ci0", "train $0")
+    made = made_of(plain, again, trains)  # where ci0 is another city
+    assert "trains from ci1 to ci0 leaving ci0 late" not in made and "trains from ci0 to ci1 leaving ci0 late" in made
+
+
+def test_what_is_no_tree_is_passed_over():
+    assert made_of(TO, TO_ON, example("flights", "( lambda $0"), NONSTOP) == {
+        "nonstop flights from ci0 on da0": NONSTOP_ON
+    }
 
 
 def test_words_that_mean_something_else_as_often_are_not_trusted():
