@@ -31,6 +31,7 @@ Names = Mapping[str, str]
 
 LONGEST = 4  # words that are exchanged for others, at the most
 AROUND = 2  # words left and right of them together, at the least
+MOST = 300  # pairs alike that are compared with one another
 TRUST = 0.5  # of the times the words were exchanged, the share in which the form changed in the same way
 PATIENCE = 20_000  # draws in a row that gave nothing new, before everything counts as made
 
@@ -189,23 +190,24 @@ class _Cut:
 
 def _alike(pairs: Iterable[Pair]) -> Iterator[list[_Cut]]:
     """Pairs whose queries are the same but for a few words in one place."""
-    groups: dict[tuple[Words, Words], list[tuple[Pair, int, int, Names]]] = defaultdict(list)
+    groups: dict[tuple[Words, Words], list[tuple[Pair, int, int]]] = defaultdict(list)
     for pair in dict.fromkeys(pairs):
         query = pair.query
         for length in range(min(LONGEST, len(query) - AROUND) + 1):
             for start in range(len(query) - length + 1):
-                left, words, right = query[:start], query[start : start + length], query[start + length :]
-                names = _numbers((*left, *right, *words), pair.names)
-                key = _called_words(left, names), _called_words(right, names)
-                groups[key].append((pair, start, start + length, names))
+                end = start + length
+                names = _numbers((*query[:start], *query[end:]), pair.names)
+                key = _called_words(query[:start], names), _called_words(query[end:], names)
+                groups[key].append((pair, start, end))
     for group in groups.values():
         if len(group) > 1:
-            yield list(dict.fromkeys(_cut(*each) for each in group))
+            yield list(dict.fromkeys(_cut(*each) for each in group))[:MOST]
 
 
-def _cut(pair: Pair, start: int, end: int, names: Names) -> _Cut:
-    words = _called_words(pair.query[start:end], names)
-    tree = normalize(_called(pair.tree, names))
+def _cut(pair: Pair, start: int, end: int) -> _Cut:
+    query = pair.query
+    names = _numbers((*query[:start], *query[end:], *query[start:end]), pair.names)
+    words, tree = _called_words(query[start:end], names), normalize(_called(pair.tree, names))
     return _Cut(_word(pair, start - 1), words, _word(pair, end), tree, frozenset(names.values()))
 
 
