@@ -51,7 +51,8 @@ def measure(domain: Domain, labeled: float) -> dict[str, object]:
 
 
 def forms_of(domain: Domain, examples: Sequence[Example]) -> set[str]:
-    return {domain.normalize(" ".join(example.lf or ())) for example in examples}
+    forms = (" ".join(example.lf or ()) for example in examples)
+    return {domain.normalize(form) for form in forms if domain.check(form).surface}
 
 
 def judged(domain: Domain, made: Sequence[Example], asked: Sequence[Example]) -> list[bool]:

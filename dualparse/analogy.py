@@ -31,39 +31,49 @@ Names = Mapping[str, str]
 
 LONGEST = 4  # words that are exchanged for others, at the most
 AROUND = 2  # words left and right of them together, at the least
-MOST = 300  # pairs alike that are compared with one another
+MOST = 100  # pairs alike that are compared with one another
 TRUST = 0.5  # of the times the words were exchanged, the share in which the form changed in the same way
 PATIENCE = 20_000  # draws in a row that gave nothing new, before everything counts as made
 
-_NAME = re.compile(r"[a-z]+\d{1,4}")  # ci0: a name that stands in query and form under a number of its kind
+_NUMBERED = re.compile(r"([a-z]+)[0-9]{1,4}")  # ci0: a name that stands for another under a number of its kind
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A labeled pair, read; `names` are those that stand in both sides under a number."""
+    """A labeled pair, read; `names` are the numbered ones of both sides."""
 
     query: Words
     tree: Tree
     names: frozenset[str]
 
-    @classmethod
-    def of(cls, example: Example) -> Pair | None:
-        """None where a side is missing, or the form is no tree."""
-        if not (example.query and example.lf):
-            return None
-        try:
-            tree = read(" ".join(example.lf))
-        except LFSyntaxError:
-            return None
-        return cls(example.query, tree, frozenset(_names(tree) & set(example.query)))
+
+def read_pairs(examples: Iterable[Example]) -> list[Pair]:
+    """Pairs with both sides whose form is a tree. A kind of names is numbered if its 0 stands in both sides of one:
+    `ci1` is such a name where there is a `ci0`, `co2` is a word."""
+    both = [(example.query, tree) for example in examples if example.query and (tree := _tree(example.lf)) is not None]
+    shared = {word for query, tree in both for word in set(_atoms(tree)).intersection(query)}
+    kinds = {match[1] for word in shared if (match := _NUMBERED.fullmatch(word)) and word == f"{match[1]}0"}
+
+    def names(words: Iterable[str]) -> frozenset[str]:
+        return frozenset(word for word in words if (match := _NUMBERED.fullmatch(word)) and match[1] in kinds)
+
+    return [Pair(query, tree, names({*query, *_atoms(tree)})) for query, tree in both]
+
+
+def _tree(form: Words | None) -> Tree | None:
+    try:
+        return read(" ".join(form)) if form else None
+    except LFSyntaxError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Words that take the place of others, and what becomes of the form; its names are numbered as they come up.
+    """Words that take the place of others, and what becomes of the form.
 
     Without `said`, the words are put in. `old` and `new` are parts of forms in normal order; if `condition`, they stand
-    in an `and` with their variable left open, and without `old` it is one more.
+    in an `and` with their variable left open, and without `old` it is one more. Its `names` are numbered as they come
+    up.
     """
 
     said: Words
@@ -71,11 +81,7 @@ class Change:
     old: Tree | None
     new: Tree
     condition: bool
-
-    @property
-    def wraps(self) -> bool:
-        """Whether words are put in and the form gets more around a part, which could go on for ever."""
-        return not self.said and not self.condition
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -125,9 +131,9 @@ def by_analogy(
     Words are put between two that the change was seen between. Only when there is no more to be made in that way, one
     of the two is enough.
     """
-    pairs = [pair for pair in map(Pair.of, examples) if pair]
+    pairs = read_pairs(examples)
     changes = Changes(learned(pairs), trust=trust)
-    order = Order(pair.tree for pair in pairs)
+    usage = Usage(pairs)
     rng = random.Random(f"analogy {seed}")
     known, made = {pair.query for pair in pairs}, dict[Words, Example]()
     for neighbors in (2, 1):
@@ -140,7 +146,7 @@ def by_analogy(
                 fits = list(changes.fitting(pair, neighbors))
                 fitting[pair] = fits, list(accumulate(fit.weight for fit in fits))
             fits, weights = fitting[pair]
-            result = changed(pair, rng.choices(fits, cum_weights=weights)[0], order) if fits else None
+            result = changed(pair, rng.choices(fits, cum_weights=weights)[0], usage) if fits else None
             if result is None or result[0] in known or result[0] in made:
                 continue
             form = spell(result[1])
@@ -159,15 +165,19 @@ def learned(pairs: Iterable[Pair]) -> dict[Change, Evidence]:
             said, now = one.words, other.words
             if not now or said[:1] == now[:1] or said[-1:] == now[-1:]:  # less would be to exchange
                 continue
-            names = _numbers((*said, *now), one.names | other.names)
+            both = one.names | other.names
+            names = _numbers((*said, *now), both)
             words = _called_words(said, names), _called_words(now, names)
             exchanged[words] += 1
             difference = _difference(one.tree, other.tree)
-            if difference is None or difference[0] == one.tree:
+            if difference is None:
                 continue
             old, new, condition = difference
-            if _names(new) <= set(now) and (old is None or _names(old) <= set(said)):
-                change = Change(*words, old and _called(old, names), _called(new, names), condition)
+            if old == one.tree and not _holds(new, old):  # nothing is left in which another form could be like it
+                continue
+            if both.intersection(_atoms(new)) <= set(now) and (not old or both.intersection(_atoms(old)) <= set(said)):
+                own = frozenset(names.values())
+                change = Change(*words, old and _called(old, names), _called(new, names), condition, own)
                 evidence = found.setdefault(change, Evidence())
                 evidence.seen += 1
                 evidence.before[one.before] += 1
@@ -201,7 +211,8 @@ def _alike(pairs: Iterable[Pair]) -> Iterator[list[_Cut]]:
                 groups[key].append((pair, start, end))
     for group in groups.values():
         if len(group) > 1:
-            yield list(dict.fromkeys(_cut(*each) for each in group))[:MOST]
+            distinct = list(dict.fromkeys(_cut(*each) for each in group))
+            yield distinct[:: -(-len(distinct) // MOST)]
 
 
 def _cut(pair: Pair, start: int, end: int) -> _Cut:
@@ -215,11 +226,6 @@ def _word(pair: Pair, place: int) -> str:
     """A word of the query, of a name its kind; nothing before its start and behind its end."""
     word = pair.query[place] if 0 <= place < len(pair.query) else ""
     return _kind_of(word) if word in pair.names else word
-
-
-def _says(query: Words, start: int, words: Words) -> bool:
-    """Whether the words stand there already, on either side."""
-    return words in (query[start : start + len(words)], query[max(start - len(words), 0) : start])
 
 
 def _difference(one: Tree, other: Tree) -> tuple[Tree | None, Tree, bool] | None:
@@ -280,9 +286,8 @@ class Changes:
                     known = known + [each for each in others if not each[1].before[before]]
                 for change, evidence in known:
                     seen = sorted((evidence.before[before], evidence.behind[behind]))[-neighbors]
-                    if seen and not (change.wraps and _says(query, start, change.now)):
-                        for place in form.places(change, back):
-                            yield Fit(change, start, place, back, seen)
+                    for place in form.places(change, back) if seen else ():
+                        yield Fit(change, start, place, back, seen)
 
 
 class _Form:
@@ -295,7 +300,7 @@ class _Form:
         for path, part in _parts(tree):
             self._parts[normalize(part)].append(path)
         for place in places(tree):
-            if place.variables and not self._room:
+            if place.variables and not self._room and "or" not in _heads(tree, place.path):
                 self._room = [Spot(place)]
             for number, condition in enumerate(place.conditions):
                 if (about := opened(condition)) is not None:
@@ -311,36 +316,37 @@ class _Form:
         return found if len(found) == 1 else ()
 
 
-def changed(pair: Pair, fit: Fit, order: Order) -> tuple[Words, Tree] | None:
+def changed(pair: Pair, fit: Fit, usage: Usage) -> tuple[Words, Tree] | None:
     """The pair with a change made to it; None where the form says so already, would keep a name that the query has
-    lost, or the words name something that the form does not."""
+    lost, or the words name something that the form does not or nobody ever did."""
     change, names = fit.change, dict(fit.names)
-    taken = {word for word in pair.query if _NAME.fullmatch(word)}
-    new_names = _names(change.new)
-    for name in (word for word in change.now if _NAME.fullmatch(word) and word not in names):
-        if name not in new_names:
+    taken, needed = set(pair.names), set(_atoms(change.new))
+    for name in (word for word in change.now if word in change.names and word not in names):
+        if name not in needed or (free := _free(name, taken)) not in usage.names:
             return None
-        names[name] = _free(name, taken)
-        taken.add(names[name])
+        names[name] = free
+        taken.add(free)
     now, new = _called_words(change.now, names), _called(change.new, names)
     query = pair.query[: fit.start] + now + pair.query[fit.start + len(change.said) :]
-    tree = order.put(pair.tree, fit.place, new) if isinstance(fit.place, Spot) else put(pair.tree, fit.place, new)
-    if tree is None:
+    tree = usage.put(pair.tree, fit.place, new) if isinstance(fit.place, Spot) else put(pair.tree, fit.place, new)
+    if tree is None or _repeats(tree) > _repeats(pair.tree):
         return None
-    known = pair.names | set(names.values())
-    if not known & _names(tree) <= set(query):
+    atoms = set(_atoms(tree))
+    if (pair.names.intersection(pair.query) - set(query)) & atoms:
         return None
-    closed = _closed(known & set(query))
+    closed = _closed(taken & {*query, *atoms})
     return _called_words(query, closed), _called(tree, closed)
 
 
-class Order:
-    """The order in which people wrote conditions."""
+class Usage:
+    """The names that people used, and the order in which they wrote conditions."""
 
-    def __init__(self, trees: Iterable[Tree]):
+    def __init__(self, pairs: Iterable[Pair]):
+        self.names: set[str] = set()
         self._before: Counter[tuple[Tree, Tree]] = Counter()
-        for tree in trees:
-            for place in places(tree):
+        for pair in pairs:
+            self.names |= pair.names
+            for place in places(pair.tree):
                 kinds = list(map(_about, place.conditions))
                 self._before.update((a, b) for i, a in enumerate(kinds) for b in kinds[i + 1 :])
 
@@ -402,8 +408,40 @@ def _kind_of(name: str) -> str:
     return name.rstrip("0123456789")
 
 
-def _names(tree: Tree) -> set[str]:
-    return {atom for atom in _atoms(tree) if _NAME.fullmatch(atom)}
+def _repeats(tree: Tree, outer: tuple[Tree, ...] = (), inner: int | None = None) -> int:
+    """How often something is said again of the same things, as in a filter of a filter, whatever it compares with.
+
+    >>> huts = ("filter", ("all", "hut"), "price", "<", "30")
+    >>> _repeats(("filter", huts, "open")), _repeats(("filter", huts, "price", "<", "40"))
+    (0, 1)
+    """
+    if isinstance(tree, str):
+        return 0
+    nested = [i for i, part in enumerate(tree) if not isinstance(part, str) and _function(part) == _function(tree)]
+    inner = nested[0] if nested else inner
+    if inner is None:
+        return sum(map(_repeats, tree))
+    told = tuple(part for i, part in enumerate(tree) if i != inner)
+    told = told[:-1] if len(told) > 3 else told  # the last of several is what it compares with
+    again = told in outer
+    deeper = _repeats(tree[inner], (*outer, told), inner) if nested else _repeats(tree[inner])
+    return again + deeper + sum(_repeats(part) for i, part in enumerate(tree) if i != inner)
+
+
+def _function(tree: Tree) -> Tree:
+    """What a node applies: its head, or what it calls."""
+    return tree[:2] if tree[0] == "call" else tree[0]
+
+
+def _holds(tree: Tree, part: Tree) -> bool:
+    return any(each == part for _, each in _parts(tree))
+
+
+def _heads(tree: Tree, path: Path) -> Iterator[Tree]:
+    """The heads of all that lies around a place."""
+    for index in path:
+        yield tree[0]
+        tree = tree[index]
 
 
 def _called(tree: Tree, names: Names) -> Tree:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualparse.analogy import Change, Order, Pair, Spot, by_analogy, learned
+from dualparse.analogy import Change, Spot, Usage, by_analogy, learned, read_pairs
 from dualparse.data.catalog import open_domain
 from dualparse.data.examples import Example, labeled_split, load_examples
 from dualparse.lf.recombine import places
@@ -80,8 +80,59 @@ def test_published_spelling_is_kept():
 def test_a_new_name_gets_a_number_of_its_own():
     via = flights("flights to ci0 via ci1", "flight $0", "to $0 ci0", "stop $0 ci1")
     both = flights("nonstop flights from ci1 to ci0", "from $0 ci1", "to $0 ci0")
-    made = made_of(TO, via, both)
-    assert made["nonstop flights from ci1 to ci0 via ci2"].endswith("( stop $0 ci2 ) ) )")
+    three = flights("a b c d e ci0 ci1 ci2", "x $0 ci0", "y $0 ci1", "z $0 ci2")
+    query = "nonstop flights from ci1 to ci0 via ci2"
+    assert made_of(TO, via, both, three)[query].endswith("( stop $0 ci2 ) ) )")
+    assert query not in made_of(TO, via, both), "nobody has ever named so many"
+
+
+def test_names_of_one_side_alone_are_not_mixed_up_with_others():
+    silent = flights("trains to ci1", "train $0", "from $0 ci0", "to $0 ci1")
+    assert made_of(TO, TO_ON, silent)["trains to ci1 on da0"] == (
+        "( lambda $0 e ( and ( train $0 ) ( from $0 ci0 ) ( to $0 ci1 ) ( day $0 da0 ) ) )"
+    )
+    exchange = [flights(f"flights on {name} to ci0", f"{what} $0 {name}", "to $0 ci0") for name, what in PLANES]
+    made = made_of(*exchange, flights("flights on al0 to ci1 or ci2", "airline $0 al0", "to $0 ci1"))
+    assert "flights on ac0 to ci0 or ci1" in made
+
+
+def test_words_that_look_like_numbered_names_are_words():
+    roads = [example(f"all the stops on {road}", f"( list ( stops {road} ) )") for road in ("m25", "a4")]
+    more = example("count the stops on m25", "( count ( stops m25 ) )")
+    assert made_of(*roads, more) == {"count the stops on a4": "( count ( stops a4 ) )"}
+
+
+def test_a_condition_does_not_go_into_one_branch_of_an_or():
+    legs = "( lambda $0 e ( or ( and ( flight $0 ) ( from $0 ci0 ) ) ( and ( flight $0 ) ( from $0 ci1 ) ) ) )"
+    assert made_of(TO, TO_ON, example("flights from ci0 and flights from ci1", legs)) == {}
+
+
+def test_what_a_nested_form_says_already_is_not_said_again():
+    huts = [
+        example("count the huts here", "( count ( all hut ) )"),
+        example("count the huts here with a view", "( count ( filter ( all hut ) view ) )"),
+        example("count the nice huts here", "( count ( filter ( filter ( all hut ) view ) warm ) )"),
+    ]
+    assert made_of(*huts) == {}
+    assert "count the cheap huts here with a view" in made_of(
+        *huts, example("count the cheap huts here", "( count ( filter ( all hut ) price < 30 ) )")
+    )
+
+
+def test_a_whole_form_can_become_a_part():
+    huts = [example("show the huts", "( all hut )"), example("show the open huts", "( filter ( all hut ) open )")]
+    made = made_of(*huts, example("show the huts below 35 euros", "( filter ( all hut ) price < 35 )"))
+    (form,) = made.values()
+    either = {
+        "( filter ( filter ( all hut ) open ) price < 35 )",
+        "( filter ( filter ( all hut ) price < 35 ) open )",
+    }
+    assert set(made) == {"show the open huts below 35 euros"} and form in either
+
+
+def test_many_pairs_alike_do_not_take_for_ever():
+    many = [example(f"show me the {n} trail", f"( get trail.{n} length )") for n in map(str, range(2_000))]
+    assert by_analogy(many, lambda form: VALID, n=10, seed=1, patience=50) == []
 
 
 def test_names_are_numbered_without_gaps_when_one_is_gone():
@@ -95,8 +146,8 @@ def test_names_are_numbered_without_gaps_when_one_is_gone():
 def test_pairs_alike_but_for_their_numbers_are_alike():
     one = flights("flights from ci0 to ci1", "from $0 ci0", "to $0 ci1")
     other = flights("flights from ci1 to ci0 on da0", "from $0 ci1", "to $0 ci0", "day $0 da0")
-    found = learned([pair for pair in map(Pair.of, (one, other)) if pair])
-    assert list(found) == [Change((), ("on", "da0"), None, ("day", "$", "da0"), True)]
+    found = learned(read_pairs([one, other]))
+    assert list(found) == [Change((), ("on", "da0"), None, ("day", "$", "da0"), True, frozenset({"da0"}))]
 
 
 def test_nothing_is_made_that_the_form_says_already_or_keeps_without_its_name():
@@ -152,9 +203,9 @@ def test_only_valid_forms_are_kept():
 
 
 def test_conditions_stand_where_people_write_them():
-    order = Order([read("( and ( flight $0 ) ( day $0 da0 ) ( from $0 ci0 ) )")])
+    usage = Usage(read_pairs([example("flights", "( and ( flight $0 ) ( day $0 da0 ) ( from $0 ci0 ) )")]))
     form = read("( lambda $0 e ( and ( flight $0 ) ( from $0 ci0 ) ) )")
-    put = order.put(form, Spot(places(form)[0]), ("day", "$", "da0"))
+    put = usage.put(form, Spot(places(form)[0]), ("day", "$", "da0"))
     assert put is not None and write(put) == "( lambda $0 e ( and ( flight $0 ) ( day $0 da0 ) ( from $0 ci0 ) ) )"
 
 

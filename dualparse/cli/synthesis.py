@@ -109,9 +109,9 @@ def _synthesize_pairs(domain: Domain, n: int, seed: int, out: Path | None, conso
         made = by_analogy(train, domain.check, n=n, seed=seed)
     if not made:
         raise InputError(f"no two of the {len(train)} training pairs of {domain.name!r} tell what to make of others")
-    _write([f"{' '.join(pair.query or ())}\t{' '.join(pair.lf or ())}" for pair in made], out)
-    known = {domain.normalize(" ".join(pair.lf or ())) for pair in train}
-    new = {domain.normalize(" ".join(pair.lf or ())) for pair in made} - known
+    known, ours = ([" ".join(pair.lf or ()) for pair in pairs] for pairs in (train, made))
+    new = set(map(domain.normalize, ours)) - {domain.normalize(form) for form in known if domain.check(form).surface}
+    _write([f"{' '.join(pair.query or ())}\t{form}" for pair, form in zip(made, ours, strict=True)], out)
     console.print(f"{len(made)} pairs with {len(new)} new forms in {time.perf_counter() - started:.1f} s")
     if len(made) < n:
         console.print(f"[yellow]fewer than the {n} asked for: there are no more[/yellow]")

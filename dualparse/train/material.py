@@ -72,7 +72,7 @@ class Material:
 
     @property
     def pairs(self) -> list[Example]:
-        """All pairs to learn from."""
+        """Pairs that people labeled or the grammar made."""
         return self.labeled + self.canonical
 
     def pairs_of(self, direction: Direction) -> list[Example]:
@@ -118,7 +118,7 @@ def load_material(recipe: Recipe) -> Material:
         train.labeled,
         made,
         noisy_examples(made, queries, domain.lexicon, settings),
-        analogous_examples(domain, train.labeled, settings),
+        _of_the_family(domain, relatives) or analogous_examples(domain, train.labeled, settings),
         queries,
         forms
         + (splits.extra_forms if settings.synthesized else [])
@@ -131,6 +131,11 @@ def load_material(recipe: Recipe) -> Material:
         relatives,
         settings.joint,
     )
+
+
+def _of_the_family(domain: Domain, relatives: list[Relative]) -> list[Example]:
+    """What was made by analogy for the domain as one of its own family."""
+    return next((relative.analogous for relative in relatives if relative.domain.name == domain.name), [])
 
 
 def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:

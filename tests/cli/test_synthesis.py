@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from dualparse.cli import synthesis
 from dualparse.data.catalog import open_domain
-from dualparse.data.examples import read_examples
+from dualparse.data.examples import Example, Splits, read_examples
 from dualparse.errors import InputError
 
 GRAMMAR = """
@@ -63,6 +63,23 @@ def test_pairs_come_from_pairs(tmp_path):
     assert len(made) == 30 and all(pair.labeled and pair.query not in known for pair in made)
     assert all(domain.check(" ".join(pair.lf or ())).ok for pair in made)
     assert run("synthesize", "-d", "trails", "-n", "30", "--from", "pairs").stdout == out.read_text()
+
+
+def test_a_training_form_that_is_no_tree_does_no_harm(tmp_path, monkeypatch):
+    broken = Example(("show", "broken", "things"), ("(", "count", "(", "all"))
+    monkeypatch.setattr(synthesis, "load_examples", lambda domain, **_: Splits([broken, *PAIRS], [], [], [], []))
+    result = run("synthesize", "-d", "trails", "-n", "1", "--from", "pairs")
+    assert result.exit_code == 0 and "1 pairs with 1 new forms" in result.stderr
+
+
+PAIRS = [
+    Example(tuple(query.split()), tuple(form.split()))
+    for query, form in (
+        ("show me the huts", "( all hut )"),
+        ("show me the huts with wifi", "( filter ( all hut ) has_wifi )"),
+        ("count the huts", "( count ( all hut ) )"),
+    )
+]
 
 
 def test_pairs_that_have_nothing_in_common_make_no_others(monkeypatch):
