@@ -414,12 +414,14 @@ def _repeats(tree: Tree, outer: tuple[Tree, ...] = (), inner: int | None = None)
     >>> huts = ("filter", ("all", "hut"), "price", "<", "30")
     >>> _repeats(("filter", huts, "open")), _repeats(("filter", huts, "price", "<", "40"))
     (0, 1)
+    >>> _repeats(("and", "a", "b", ("and", "c")))
+    0
     """
     if isinstance(tree, str):
         return 0
     nested = [i for i, part in enumerate(tree) if not isinstance(part, str) and _function(part) == _function(tree)]
     inner = nested[0] if nested else inner
-    if inner is None:
+    if inner is None or inner >= len(tree):
         return sum(map(_repeats, tree))
     told = tuple(part for i, part in enumerate(tree) if i != inner)
     told = told[:-1] if len(told) > 3 else told  # the last of several is what it compares with
