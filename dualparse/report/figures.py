@@ -20,11 +20,10 @@ from matplotlib.lines import Line2D
 
 from dualparse.files import replacing
 from dualparse.report.paper import DATASETS, PAPER, paper_score
-from dualparse.report.results import Outcome, Scores, average, our_best, scores
+from dualparse.report.results import Outcome, Scores, average, best_of_ours, scores
 
 BLUE, ORANGE, GREEN, GRAY = "#0072b2", "#d55e00", "#009e73", "#777777"
 FORMATS = ("svg", "png")
-OWN_ROW = 2  # room for a method of ours in the summary, in rows
 METRICS = {"ATIS": "test exact match, %", "OVERNIGHT": "mean test denotation accuracy, %"}
 
 # Curves: name, color, and the methods that are a point of it (with all labels there is nothing without label).
@@ -36,21 +35,20 @@ CURVES = (
 
 
 def summary(outcomes: Sequence[Outcome]) -> Figure:
-    """All labels, method by method: the paper's number as a hollow mark, our median filled, a line over our seeds. What
-    the paper does not have stands below."""
-    known, own = list(PAPER["table3"]), our_best(outcomes)
-    top = OWN_ROW * len(own)  # where the paper's methods begin; a label of ours has several lines
-    places = {method: OWN_ROW * place for place, method in enumerate(own[::-1])}
-    places |= {method: top + place for place, method in enumerate(known[::-1])}
-    figure = _figure(7.6, 3.1 + 0.25 * top)
+    """All labels, method by method: the paper's number as a hollow mark, our median filled, a line over our seeds, and
+    a diamond for the same method with our additions that are best on dev."""
+    methods = list(PAPER["table3"])
+    places = {method: place for place, method in enumerate(methods[::-1])}
+    figure = _figure(7.6, 3.6)
     for axes, (dataset, domains) in zip(figure.subplots(1, 2, sharey=True), DATASETS.items(), strict=True):
         for method, place in places.items():
-            cells = [scores(outcomes, method, domain) for domain in domains]
-            _dumbbell(axes, place, paper_score(dataset, method, 1.0), cells)
-        axes.set_yticks(list(places.values()), [method.replace(" (", "\n(").replace(", ", ",\n") for method in places])
-        for line in (top - OWN_ROW / 2 + 0.25, top + len(known) / 2 - 0.5):
-            axes.axhline(line, color="#cccccc", lw=0.8)
-        axes.set_ylim(-0.8, top + len(known) - 0.4)
+            more = average([scores(outcomes, best_of_ours(outcomes, domains, base=method) or "", d) for d in domains])
+            if more is not None:
+                axes.plot([more], [place], marker="D", ms=5.5, color=GREEN, zorder=2)
+            _dumbbell(axes, place, paper_score(dataset, method, 1.0), [scores(outcomes, method, d) for d in domains])
+        axes.set_yticks(list(places.values()), list(places))
+        axes.axhline(len(methods) / 2 - 0.5, color="#cccccc", lw=0.8)
+        axes.set_ylim(-0.6, len(methods) - 0.4)
         axes.set_title(f"{dataset}, all labels", fontsize=10, fontweight="bold", loc="left")
         axes.set_xlabel(METRICS[dataset])
         axes.margins(x=0.12)
@@ -58,9 +56,10 @@ def summary(outcomes: Sequence[Outcome]) -> Figure:
         axes.tick_params(axis="y", length=0)
     marks = [
         Line2D([], [], marker="o", ls="", mfc="white", mec=ORANGE, mew=1.5, label="paper"),
-        Line2D([], [], marker="o", ls="", color=BLUE, label="dualparse, median over seeds (line: all seeds)"),
+        Line2D([], [], marker="o", ls="", color=BLUE, label="dualparse, median (line: all seeds)"),
+        Line2D([], [], marker="D", ls="", ms=5.5, color=GREEN, label="with our additions"),
     ]
-    figure.legend(handles=marks, loc="outside lower center", ncols=2, frameon=False, fontsize=8.5)
+    figure.legend(handles=marks, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
     return figure
 
 

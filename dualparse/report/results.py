@@ -269,18 +269,11 @@ def average(cells: Sequence[Scores]) -> float | None:
     return statistics.mean(cell.median for cell in cells)
 
 
-def our_best(outcomes: Sequence[Outcome]) -> list[str]:
-    """Of the methods the paper does not have, with all labels, the one that is best on dev for each dataset."""
-    return sorted({name for domains in DATASETS.values() if (name := best_of_ours(outcomes, domains))})
-
-
-def best_of_ours(
-    outcomes: Sequence[Outcome], domains: Sequence[str], *, base: str | None = None, labeled: float = 1.0
-) -> str | None:
-    """The method that is best on dev among those the paper does not have and that were run on all domains; with `base`,
-    among those that add something to this one of the paper's."""
+def best_of_ours(outcomes: Sequence[Outcome], domains: Sequence[str], *, base: str, labeled: float = 1.0) -> str | None:
+    """The method that is best on dev among those that add something to this one of the paper's and were run on all
+    domains."""
     names = sorted({o.method for o in outcomes if (o.labeled, o.unlabeled) == (labeled, 1.0)} - METHODS)
-    names = [name for name in names if base in (None, name.partition(" (")[0])]
+    names = [name for name in names if name.partition(" (")[0] == base]
     runs = {name: [select(outcomes, name, domain, labeled=labeled) for domain in domains] for name in names}
     dev = {name: mean_dev(chain.from_iterable(seeds)) for name, seeds in runs.items() if all(seeds)}
     return max(dev, key=lambda name: dev[name]) if dev else None

@@ -165,7 +165,7 @@ def test_of_two_runs_alike_the_first_counts():
 
 def test_what_the_paper_has_a_number_of_is_not_our_own():
     runs = [result(80.0, stages=["lf_lm", *DUAL], data={"labeled": 0.5}, game=LM), result(70.0, data={"labeled": 0.5})]
-    assert best_of_ours(outcomes_of(runs), ["atis"], labeled=0.5) is None
+    assert best_of_ours(outcomes_of(runs), ["atis"], base="AttPtr+Dual+LF+Q", labeled=0.5) is None
 
 
 def test_amounts_of_data_are_kept_apart():
