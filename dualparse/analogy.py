@@ -12,17 +12,18 @@ The idea is that of Andreas (2020), Good-Enough Compositional Data Augmentation;
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, permutations
 
 from dualparse.data.examples import Example
+from dualparse.lf import numbered
 from dualparse.lf.canonical import normalize
 from dualparse.lf.errors import LFSyntaxError
-from dualparse.lf.recombine import OPEN, Path, Place, gist, opened, places, put, renamed, says_already, variables
+from dualparse.lf.recombine import OPEN, Place, gist, opened, places, says_already, variables
 from dualparse.lf.sexpr import Tree, read
+from dualparse.lf.trees import Path, atoms, parts, put, renamed
 from dualparse.lf.verdict import Verdict
 from dualparse.synthesis import spell
 
@@ -34,8 +35,6 @@ AROUND = 2  # words left and right of them together, at the least
 MOST = 100  # pairs alike that are compared with one another
 TRUST = 0.5  # of the times the words were exchanged, the share in which the form changed in the same way
 PATIENCE = 20_000  # draws in a row that gave nothing new, before everything counts as made
-
-_NUMBERED = re.compile(r"([a-z]+)[0-9]{1,4}")  # ci0: a name that stands for another under a number of its kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +50,13 @@ def read_pairs(examples: Iterable[Example]) -> list[Pair]:
     """Pairs with both sides whose form is a tree. A kind of names is numbered if its 0 stands in both sides of one:
     `ci1` is such a name where there is a `ci0`, `co2` is a word."""
     both = [(example.query, tree) for example in examples if example.query and (tree := _tree(example.lf)) is not None]
-    shared = {word for query, tree in both for word in set(_atoms(tree)).intersection(query)}
-    kinds = {match[1] for word in shared if (match := _NUMBERED.fullmatch(word)) and word == f"{match[1]}0"}
+    shared = {word for query, tree in both for word in set(atoms(tree)).intersection(query)}
+    kinds = {name[0] for name in map(numbered.split, shared) if name and name[1] == 0}
 
     def names(words: Iterable[str]) -> frozenset[str]:
-        return frozenset(word for word in words if (match := _NUMBERED.fullmatch(word)) and match[1] in kinds)
+        return frozenset(word for word in words if (name := numbered.split(word)) and name[0] in kinds)
 
-    return [Pair(query, tree, names({*query, *_atoms(tree)})) for query, tree in both]
+    return [Pair(query, tree, names({*query, *atoms(tree)})) for query, tree in both]
 
 
 def _tree(form: Words | None) -> Tree | None:
@@ -166,7 +165,7 @@ def learned(pairs: Iterable[Pair]) -> dict[Change, Evidence]:
             if not now or said[:1] == now[:1] or said[-1:] == now[-1:]:  # less would be to exchange
                 continue
             both = one.names | other.names
-            names = _numbers((*said, *now), both)
+            names = numbered.as_they_come((*said, *now), both)
             words = _called_words(said, names), _called_words(now, names)
             exchanged[words] += 1
             difference = _difference(one.tree, other.tree)
@@ -175,9 +174,9 @@ def learned(pairs: Iterable[Pair]) -> dict[Change, Evidence]:
             old, new, condition = difference
             if old == one.tree and not _holds(new, old):  # nothing is left in which another form could be like it
                 continue
-            if both.intersection(_atoms(new)) <= set(now) and (not old or both.intersection(_atoms(old)) <= set(said)):
+            if both.intersection(atoms(new)) <= set(now) and (not old or both.intersection(atoms(old)) <= set(said)):
                 own = frozenset(names.values())
-                change = Change(*words, old and _called(old, names), _called(new, names), condition, own)
+                change = Change(*words, old and renamed(old, names), renamed(new, names), condition, own)
                 evidence = found.setdefault(change, Evidence())
                 evidence.seen += 1
                 evidence.before[one.before] += 1
@@ -206,7 +205,7 @@ def _alike(pairs: Iterable[Pair]) -> Iterator[list[_Cut]]:
         for length in range(min(LONGEST, len(query) - AROUND) + 1):
             for start in range(len(query) - length + 1):
                 end = start + length
-                names = _numbers((*query[:start], *query[end:]), pair.names)
+                names = numbered.as_they_come((*query[:start], *query[end:]), pair.names)
                 key = _called_words(query[:start], names), _called_words(query[end:], names)
                 groups[key].append((pair, start, end))
     for group in groups.values():
@@ -217,15 +216,15 @@ def _alike(pairs: Iterable[Pair]) -> Iterator[list[_Cut]]:
 
 def _cut(pair: Pair, start: int, end: int) -> _Cut:
     query = pair.query
-    names = _numbers((*query[:start], *query[end:], *query[start:end]), pair.names)
-    words, tree = _called_words(query[start:end], names), normalize(_called(pair.tree, names))
+    names = numbered.as_they_come((*query[:start], *query[end:], *query[start:end]), pair.names)
+    words, tree = _called_words(query[start:end], names), normalize(renamed(pair.tree, names))
     return _Cut(_word(pair, start - 1), words, _word(pair, end), tree, frozenset(names.values()))
 
 
 def _word(pair: Pair, place: int) -> str:
     """A word of the query, of a name its kind; nothing before its start and behind its end."""
     word = pair.query[place] if 0 <= place < len(pair.query) else ""
-    return _kind_of(word) if word in pair.names else word
+    return numbered.kind_of(word) if word in pair.names else word
 
 
 def _difference(one: Tree, other: Tree) -> tuple[Tree | None, Tree, bool] | None:
@@ -277,7 +276,7 @@ class Changes:
             for start in range(len(query) - length + 1):
                 words = query[start : start + length]
                 before, behind = _word(pair, start - 1), _word(pair, start + length)
-                names = _numbers(words, pair.names)
+                names = numbered.as_they_come(words, pair.names)
                 back = {number: name for name, number in names.items()}
                 said = _called_words(words, names)
                 known = self._before.get((before, said), [])
@@ -297,7 +296,7 @@ class _Form:
         self._parts: dict[Tree, list[Path]] = defaultdict(list)
         self._conditions: dict[Tree, list[Spot]] = defaultdict(list)
         self._room: list[Spot] = []
-        for path, part in _parts(tree):
+        for path, part in parts(tree):
             self._parts[normalize(part)].append(path)
         for place in places(tree):
             if place.variables and not self._room and "or" not in _heads(tree, place.path):
@@ -310,7 +309,7 @@ class _Form:
         """Where a change can be made: in one place, or in none."""
         if change.old is None:
             return self._room
-        old = _called(change.old, names)
+        old = renamed(change.old, names)
         found: Sequence[Path | Spot]
         found = self._conditions.get(old, ()) if change.condition else self._parts.get(old, ())
         return found if len(found) == 1 else ()
@@ -320,22 +319,22 @@ def changed(pair: Pair, fit: Fit, usage: Usage) -> tuple[Words, Tree] | None:
     """The pair with a change made to it; None where the form says so already, would keep a name that the query has
     lost, or the words name something that the form does not or nobody ever did."""
     change, names = fit.change, dict(fit.names)
-    taken, needed = set(pair.names), set(_atoms(change.new))
+    taken, needed = set(pair.names), set(atoms(change.new))
     for name in (word for word in change.now if word in change.names and word not in names):
-        if name not in needed or (free := _free(name, taken)) not in usage.names:
+        if name not in needed or (free := numbered.free(numbered.kind_of(name), taken)) not in usage.names:
             return None
         names[name] = free
         taken.add(free)
-    now, new = _called_words(change.now, names), _called(change.new, names)
+    now, new = _called_words(change.now, names), renamed(change.new, names)
     query = pair.query[: fit.start] + now + pair.query[fit.start + len(change.said) :]
     tree = usage.put(pair.tree, fit.place, new) if isinstance(fit.place, Spot) else put(pair.tree, fit.place, new)
     if tree is None or _repeats(tree) > _repeats(pair.tree):
         return None
-    atoms = set(_atoms(tree))
-    if (pair.names.intersection(pair.query) - set(query)) & atoms:
+    written = set(atoms(tree))
+    if (pair.names.intersection(pair.query) - set(query)) & written:
         return None
-    closed = _closed(taken & {*query, *atoms})
-    return _called_words(query, closed), _called(tree, closed)
+    closed = numbered.without_gaps(taken & {*query, *written})
+    return _called_words(query, closed), renamed(tree, closed)
 
 
 class Usage:
@@ -365,47 +364,13 @@ class Usage:
             range(len(rest) + 1),
             key=lambda start: (sum(earlier[:start]) - sum(earlier[start:]), -abs(start - home)),
         )
-        written = renamed(condition, OPEN, variable)
+        written = renamed(condition, {OPEN: variable})
         return put(tree, place.path, ("and", *rest[:best], written, *rest[best:]))
 
 
 def _about(condition: Tree) -> Tree:
     part = opened(condition)
     return gist(condition if part is None else part)
-
-
-def _numbers(words: Iterable[str], names: frozenset[str]) -> dict[str, str]:
-    """Names numbered anew as they come up, each kind by itself.
-
-    >>> _numbers(("from", "ci1", "to", "ci0"), frozenset({"ci0", "ci1"}))
-    {'ci1': 'ci0', 'ci0': 'ci1'}
-    """
-    numbers, counts = dict[str, str](), Counter[str]()
-    for word in words:
-        if word in names and word not in numbers:
-            kind = _kind_of(word)
-            numbers[word] = f"{kind}{counts[kind]}"
-            counts[kind] += 1
-    return numbers
-
-
-def _closed(names: Iterable[str]) -> dict[str, str]:
-    """Names numbered anew in their order, without a gap.
-
-    >>> _closed({"ci1", "ci3", "ti0"}) == {"ci1": "ci0", "ci3": "ci1", "ti0": "ti0"}
-    True
-    """
-    names = frozenset(names)
-    return _numbers(sorted(names, key=lambda name: (len(name), name)), names)
-
-
-def _free(name: str, taken: set[str]) -> str:
-    kind = _kind_of(name)
-    return next(free for number in range(len(taken) + 1) if (free := f"{kind}{number}") not in taken)
-
-
-def _kind_of(name: str) -> str:
-    return name.rstrip("0123456789")
 
 
 def _repeats(tree: Tree, outer: tuple[Tree, ...] = (), inner: int | None = None) -> int:
@@ -436,7 +401,7 @@ def _function(tree: Tree) -> Tree:
 
 
 def _holds(tree: Tree, part: Tree) -> bool:
-    return any(each == part for _, each in _parts(tree))
+    return any(each == part for _, each in parts(tree))
 
 
 def _heads(tree: Tree, path: Path) -> Iterator[Tree]:
@@ -446,23 +411,5 @@ def _heads(tree: Tree, path: Path) -> Iterator[Tree]:
         tree = tree[index]
 
 
-def _called(tree: Tree, names: Names) -> Tree:
-    """The form with other names."""
-    if isinstance(tree, str):
-        return names.get(tree, tree)
-    return tuple(_called(part, names) for part in tree)
-
-
 def _called_words(words: Words, names: Names) -> Words:
     return tuple(names.get(word, word) for word in words)
-
-
-def _atoms(tree: Tree) -> Iterator[str]:
-    return (part for _, part in _parts(tree) if isinstance(part, str))
-
-
-def _parts(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Tree]]:
-    yield path, tree
-    if not isinstance(tree, str):
-        for index, part in enumerate(tree):
-            yield from _parts(part, (*path, index))

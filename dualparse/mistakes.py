@@ -23,6 +23,7 @@ from dualparse.lf.canonical import ORDER_FREE
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.ontology import Ontology
 from dualparse.lf.sexpr import Tree, read, write
+from dualparse.lf.trees import atoms
 from dualparse.lines import numbered_lines
 
 HIDDEN = "_"
@@ -170,17 +171,9 @@ def _pairs(one: Tree, other: Tree, hidden: Callable[[str], bool]) -> Iterator[tu
         yield from _pairs(*pair, hidden)
 
 
-def _atoms(tree: Tree) -> Iterator[str]:
-    if isinstance(tree, str):
-        yield tree
-    else:
-        for part in tree:
-            yield from _atoms(part)
-
-
 def _difference(gold: Tree, predicted: Tree) -> str:
     """Which tokens one has and the other has not, variables aside."""
-    one, other = (Counter(atom for atom in _atoms(tree) if not VARIABLE.fullmatch(atom)) for tree in (gold, predicted))
+    one, other = (Counter(atom for atom in atoms(tree) if not VARIABLE.fullmatch(atom)) for tree in (gold, predicted))
     left_out, added = (" ".join(sorted(extra.elements())) for extra in (one - other, other - one))
     parts = [f"{name}: {tokens}" for name, tokens in (("left out", left_out), ("added", added)) if tokens]
     return "; ".join(parts) or "the same tokens in another tree"

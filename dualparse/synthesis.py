@@ -14,10 +14,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
+from dualparse.lf import numbered
 from dualparse.lf.canonical import normalize, normalize_text
 from dualparse.lf.grammar import Derivation, Deriver, Grammar, Keep, Limits, read_grammar, swappable_types, swapped
 from dualparse.lf.grammar.semantics import apply_lambda, is_lambda
@@ -26,6 +27,7 @@ from dualparse.lf.recombine import conditions, extended, says_already, without
 from dualparse.lf.recombine import places as places_of_conditions
 from dualparse.lf.replace import KINDS, alternatives, places, replaced
 from dualparse.lf.sexpr import Tree, read, write
+from dualparse.lf.trees import atoms
 from dualparse.lf.typecheck import check
 from dualparse.lf.verdict import Verdict
 
@@ -146,8 +148,8 @@ def from_ontology(
     """
     start = time.perf_counter()
     trees = [read(form) for form in forms]
-    pool = _by_type([*_atoms(trees), *sorted(entities)], ontology)
-    frequency = Counter(_atoms(trees))
+    pool = _by_type([*chain.from_iterable(map(atoms, trees)), *sorted(entities)], ontology)
+    frequency = Counter(chain.from_iterable(map(atoms, trees)))
     weight = {name: (1 + frequency[name]) ** frequency_power for name in {*frequency, *entities}}
 
     def change(tree: Tree) -> tuple[str, Tree] | None:
@@ -270,19 +272,9 @@ def from_forms(
 def _gaps(tree: Tree) -> set[str]:
     """Kinds of numbered entities that do not count 0, 1, 2, ...: no query anonymised in order gives such a form."""
     numbers: dict[str, set[int]] = {}
-    for atom in _atoms([tree]):
-        match = re.fullmatch(r"([a-z]+)(\d{1,4})", atom)
-        if match:
-            numbers.setdefault(match[1], set()).add(int(match[2]))
+    for kind, number in filter(None, map(numbered.split, atoms(tree))):
+        numbers.setdefault(kind, set()).add(number)
     return {kind for kind, found in numbers.items() if max(found) >= len(found)}
-
-
-def _atoms(trees: Iterable[Tree]) -> Iterator[str]:
-    for tree in trees:
-        if isinstance(tree, str):
-            yield tree
-        else:
-            yield from _atoms(tree)
 
 
 def _by_type(names: Iterable[str], ontology: Ontology) -> dict[str, list[str]]:

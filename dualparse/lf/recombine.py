@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dualparse.lf.sexpr import Tree
+from dualparse.lf.trees import Path, put, renamed
 
-Path = tuple[int, ...]
 OPEN = "$"  # stands for the variable of a condition
 
 
@@ -71,17 +71,7 @@ def opened(condition: Tree) -> Tree | None:
     (('to', '$', 'ci0'), None)
     """
     names = variables(condition)
-    return renamed(condition, names.pop(), OPEN) if len(names) == 1 and not places(condition) else None
-
-
-def renamed(tree: Tree, old: str, new: str) -> Tree:
-    """
-    >>> renamed(("to", "$0", "ci0"), "$0", "$1")
-    ('to', '$1', 'ci0')
-    """
-    if isinstance(tree, str):
-        return new if tree == old else tree
-    return tuple(renamed(child, old, new) for child in tree)
+    return renamed(condition, {names.pop(): OPEN}) if len(names) == 1 and not places(condition) else None
 
 
 def without(tree: Tree, place: Place, number: int) -> Tree:
@@ -102,7 +92,7 @@ def extended(tree: Tree, place: Place, condition: Tree, variable: str) -> Tree:
     >>> extended(form, places(form)[0], ("nonstop", "$"), "$0")
     ('lambda', '$0', 'e', ('and', ('flight', '$0'), ('to', '$0', 'ci0'), ('nonstop', '$0')))
     """
-    return put(tree, place.path, ("and", *place.conditions, renamed(condition, OPEN, variable)))
+    return put(tree, place.path, ("and", *place.conditions, renamed(condition, {OPEN: variable})))
 
 
 def says_already(place: Place, condition: Tree, variable: str) -> bool:
@@ -112,7 +102,7 @@ def says_already(place: Place, condition: Tree, variable: str) -> bool:
     >>> says_already(place, ("to", "$", "ci1"), "$0"), says_already(place, (">", ("fare", "$"), "50"), "$0")
     (True, False)
     """
-    wanted = gist(renamed(condition, OPEN, variable))
+    wanted = gist(renamed(condition, {OPEN: variable}))
     return any(gist(each) == wanted for each in place.conditions)
 
 
@@ -124,9 +114,3 @@ def gist(condition: Tree) -> Tree:
         gist(c) if not isinstance(c, str) else c if i == 0 or c.startswith(OPEN) else ""
         for i, c in enumerate(condition)
     )
-
-
-def put(tree: Tree, path: Path, new: Tree) -> Tree:
-    if not path:
-        return new
-    return tuple(put(child, path[1:], new) if index == path[0] else child for index, child in enumerate(tree))

@@ -7,11 +7,12 @@ sense is for the type checker to say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dualparse.lf.ontology import Ontology
 from dualparse.lf.sexpr import Tree
+from dualparse.lf.trees import Path, put, renamed
 
 ENTITY, UNARY, BINARY = KINDS = ("entity", "unary", "binary")
 _COMPARISONS = frozenset({"=", "<", ">", "<=", ">="})
@@ -24,7 +25,7 @@ class Place:
 
     kind: str
     name: str
-    path: tuple[int, ...]
+    path: Path
 
 
 def places(tree: Tree, ontology: Ontology) -> list[Place]:
@@ -87,8 +88,8 @@ def replaced(tree: Tree, place: Place, name: str, ontology: Ontology) -> Tree:
     """
     if place.kind == ENTITY:
         exchange = {place.name: name, name: place.name}
-        return _map_atoms(tree, lambda atom: exchange.get(atom, atom))
-    tree = _replace_at(tree, place.path, name)
+        return renamed(tree, exchange)
+    tree = put(tree, place.path, name)
     words = _changed_word(place.name, name) if place.kind == BINARY else None
     if words is None:
         return tree
@@ -97,7 +98,7 @@ def replaced(tree: Tree, place: Place, name: str, ontology: Ontology) -> Tree:
         changed = "_".join(words[1] if word == words[0] else word for word in other.split("_"))
         if changed != other and changed in ontology.binary:
             relatives[other] = changed
-    return _map_atoms(tree, lambda atom: relatives.get(atom, atom))
+    return renamed(tree, relatives)
 
 
 def _changed_word(old: str, new: str) -> tuple[str, str] | None:
@@ -105,14 +106,3 @@ def _changed_word(old: str, new: str) -> tuple[str, str] | None:
     pairs = list(zip(old.split("_"), new.split("_"), strict=False))
     differing = [(a, b) for a, b in pairs if a != b]
     return differing[0] if len(pairs) > 1 and old.count("_") == new.count("_") and len(differing) == 1 else None
-
-
-def _map_atoms(tree: Tree, change: Callable[[str], str]) -> Tree:
-    return change(tree) if isinstance(tree, str) else tuple(_map_atoms(part, change) for part in tree)
-
-
-def _replace_at(tree: Tree, path: tuple[int, ...], name: str) -> Tree:
-    if not path:
-        return name
-    index, rest = path[0], path[1:]
-    return (*tree[:index], _replace_at(tree[index], rest, name), *tree[index + 1 :])
