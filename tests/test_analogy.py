@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualparse.analogy import MOST, Change, Spot, Usage, _alike, by_analogy, learned, read_pairs
+from dualparse.analogy import by_analogy
+from dualparse.analogy.changes import MOST, Change, _alike, learned, read_pairs
+from dualparse.analogy.pairs import Spot, Usage
 from dualparse.data.catalog import open_domain
 from dualparse.data.examples import Example, labeled_split, load_examples
 from dualparse.lf.recombine import places
