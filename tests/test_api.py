@@ -100,7 +100,7 @@ def test_both_agents_choose_where_the_recipe_says_so(parser):
     search = parser.recipe.search.model_copy(update={"reconstruction": 3.0})
     both.recipe = parser.recipe.model_copy(update={"search": search})
     alone, together = ({reading.form: reading for reading in p.parse(question)} for p in (parser, both))
-    assert alone.keys() == together.keys() and list(alone) != list(together)
+    assert alone.keys() == together.keys() and alone != together
     assert sum(math.exp(reading.score) for reading in together.values()) == pytest.approx(1.0)
     assert all(together[form].copies == alone[form].copies for form in alone)
     assert " ".join(both.explain(question).tokens) == next(iter(together))

@@ -2,20 +2,19 @@
 
 The tensor under the tanh, [B, T, S, n], is made for a few rows at a time and made again for the gradient. On a CPU it
 then never leaves the cache, on a GPU the memory of a step shrinks to a fraction; both matter more than one more tanh.
-Where Triton is there, a GPU has kernels of its own for this (`fused_attention`), and where Numba is, a CPU has
-(`compiled_attention`).
+Where Triton is there, a GPU has kernels of its own for this (`fused_attention`), and where Numba is, teacher forcing on
+a CPU has (`packed`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dualparse.models import compiled, fused_attention
+from dualparse.models import fused_attention
 
 ROOM = {"cpu": 1 << 18, "cuda": 1 << 26}  # numbers under the tanh at a time
 LARGEST = 22.0  # the powers of two such numbers have a finite product; one alone makes a tanh 1 in single precision
@@ -31,8 +30,6 @@ def additive_scores(
     """
     if positions is not None and steps is not None and fused_attention.available(keys):
         return fused_attention.fused_scores(keys, query, vector, positions, steps)
-    if positions is not None and steps is not None and compiled.usable(keys) and _small(keys) and _small(query):
-        return _CompiledScores.apply(keys, query, vector, positions, steps)
     return in_parts(keys, query, vector)
 
 
@@ -75,37 +72,9 @@ def _parts(keys: Tensor, query: Tensor) -> list[slice]:
     return [slice(start, start + rows) for start in range(0, len(keys), rows)]
 
 
-class _CompiledScores(torch.autograd.Function):
-    """Scores beyond the positions and steps that count are 0."""
-
-    @staticmethod
-    def forward(ctx: Any, keys: Tensor, query: Tensor, vector: Tensor, positions: Tensor, steps: Tensor) -> Tensor:
-        from dualparse.models.compiled_attention import scores_of
-
-        powers = powers_of(keys), powers_of(query)
-        scores = keys.new_zeros(len(keys), query.shape[1], keys.shape[1])
-        scores_of(*_arrays(*powers, vector, positions, steps, scores))
-        ctx.save_for_backward(*powers, vector, positions, steps)
-        return scores
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        from dualparse.models.compiled_attention import gradients_of
-
-        keys, query, vector, positions, steps = ctx.saved_tensors
-        to_keys, to_query, to_vector = torch.zeros_like(keys), torch.zeros_like(query), torch.zeros_like(vector)
-        gradients_of(*_arrays(keys, query, positions, steps, gradient, to_keys, to_query, to_vector))
-        return to_keys.mul_(4 * vector), to_query.mul_(4 * vector), to_vector, None, None
-
-
-def _small(tensor: Tensor) -> bool:
+def small(tensor: Tensor) -> bool:
     """Whether nothing is lost in `powers_of`."""
     return bool(tensor.detach().abs().max() <= LARGEST) if tensor.numel() else True
-
-
-def _arrays(*tensors: Tensor) -> tuple[np.ndarray, ...]:
-    return tuple(tensor.detach().contiguous().numpy() for tensor in tensors)
 
 
 def powers_of(keys: Tensor) -> Tensor:

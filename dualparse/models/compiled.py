@@ -4,7 +4,8 @@ Loading Numba takes a second, and compiling, once after an installation, ten: fo
 So `load` is up to those who have much to do; from then on `usable` says yes. Without Numba everything works the same,
 up to rounding, and takes longer.
 
-The kernels are in `compiled_steps` (search) and `compiled_attention`, what both use in `compiled_math`.
+The kernels are in `compiled_steps` (search), `compiled_attention` and `compiled_forest` (teacher forcing), what they
+are made of in `compiled_math`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-KERNELS = ("dualparse.models.compiled_steps", "dualparse.models.compiled_attention")
+KERNELS = (
+    "dualparse.models.compiled_steps",
+    "dualparse.models.compiled_attention",
+    "dualparse.models.compiled_forest",
+)
 _loaded = False
 
 

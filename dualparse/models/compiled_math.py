@@ -37,3 +37,20 @@ def sigmoid(x):
 @inlined
 def tanh(x):
     return single(1.0) - single(2.0) / (single(1.0) + exp(single(2.0) * x))
+
+
+@inlined
+def mixed(place, seed, other):
+    """32 bits for a place, which two seeds decide (the multipliers are those of lowbias32, by Chris Wellons)."""
+    x = np.uint32(place) + seed
+    x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
+    x = np.uint32((x ^ (x >> np.uint32(15))) ^ other)
+    x = np.uint32(x * np.uint32(0x846CA68B))
+    return np.uint32(x ^ (x >> np.uint32(16)))
+
+
+@compiled
+def drop(values, kept, seed, other, dropped, factor):
+    """Values [N] times the factor, and 0 for so many in 65536 of them."""
+    for i in range(len(values)):
+        kept[i] = values[i] * factor if (mixed(i, seed, other) >> np.uint32(16)) >= dropped else single(0.0)

@@ -1,13 +1,20 @@
 """Dropout as torch has it, made cheap on a CPU, where torch draws one random number after the other for it.
 
-Here one draw of 64 bits serves four elements. The probability is that of the nearest 65536th, and so is the factor that
-keeps the mean. On a GPU it is torch's own.
+Here one draw of 64 bits serves four elements, or, where Numba is loaded (`compiled`), one draw is mixed with the place
+of each. The probability is that of the nearest 65536th, and so is the factor that keeps the mean. On a GPU it is
+torch's own.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from dualparse.models import compiled
 
 _LEVELS = 1 << 16
 _LOWEST = torch.iinfo(torch.int64).min
@@ -22,13 +29,36 @@ class Dropout(nn.Dropout):
     def forward(self, input: Tensor) -> Tensor:
         if not self.training or self.p == 0 or input.device.type != "cpu":
             return super().forward(input)
-        return input * _factors(input, self.p, self.generator)
+        dropped = min(round(self.p * _LEVELS), _LEVELS - 1)
+        factor = _LEVELS / (_LEVELS - dropped)
+        if compiled.usable(input):
+            seed = int(torch.randint(1 << 62, (), generator=self.generator))
+            return _Drop.apply(input, seed, dropped, factor)
+        count = input.numel()
+        drawn = torch.empty(-(-count // 4), dtype=torch.int64).random_(_LOWEST, None, generator=self.generator)
+        levels = drawn.view(torch.int16)[:count].view(input.shape)
+        return input * (levels >= dropped - _LEVELS // 2).to(input.dtype).mul_(factor)
 
 
-def _factors(like: Tensor, probability: float, generator: torch.Generator | None) -> Tensor:
-    """A tensor of the same shape: 0 with the probability given, else what keeps the mean."""
-    count = like.numel()
-    drawn = torch.empty(-(-count // 4), dtype=torch.int64).random_(_LOWEST, None, generator=generator)
-    levels = drawn.view(torch.int16)[:count].view(like.shape)
-    dropped = min(round(probability * _LEVELS), _LEVELS - 1)
-    return (levels >= dropped - _LEVELS // 2).to(like.dtype).mul_(_LEVELS / (_LEVELS - dropped))
+class _Drop(torch.autograd.Function):
+    """Nothing is stored: what a seed draws is drawn again for the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, input: Tensor, seed: int, dropped: int, factor: float) -> Tensor:
+        ctx.rule = seed, dropped, factor
+        return _drop(input, *ctx.rule)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+        return _drop(gradient, *ctx.rule), None, None, None
+
+
+def _drop(values: Tensor, seed: int, dropped: int, factor: float) -> Tensor:
+    from dualparse.models.compiled_math import drop
+
+    kept = torch.empty_like(values, memory_format=torch.contiguous_format)
+    source, target = (tensor.detach().contiguous().view(-1).numpy() for tensor in (values, kept))
+    seeds = np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32)
+    drop(source, target, *seeds, np.uint32(dropped), np.float32(factor))
+    return kept

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD
+from dualparse.models import compiled
 from dualparse.models.seq2seq import Seq2Seq
 
 ROWS = 32  # of a group: fewer leave less padding, more make better use of the matrix products
@@ -19,7 +20,10 @@ ROWS = 32  # of a group: fewer leave less padding, more make better use of the m
 def grouped_log_probs(
     model: Seq2Seq, batch: Batch, *, shared: int = 0, times: int = 1, rows: int | None = None
 ) -> Tensor:
-    """`model(batch, ...)`, [B], group by group, so many rows each; with dropout, of other random draws."""
+    """`model(batch, ...)`, [B], group by group, so many rows each; with dropout, of other random draws. Where the model
+    leaves out padding itself, and no number of rows is given, they go together."""
+    if rows is None and compiled.usable(model.generate.weight):
+        return model(batch, shared=shared, times=times)
     many = shared * times
     parts = tuple(zip(batch.arrays(), (shared, shared, many, many), strict=True))
     first, rest = Batch(*(part[:end] for part, end in parts)), Batch(*(part[end:] for part, end in parts))

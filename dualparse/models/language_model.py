@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dualparse.data.vocab import PAD
+from dualparse.models import compiled
 from dualparse.models.dropout import Dropout
+from dualparse.models.packed import packed_text_log_probs
 
 
 class LanguageModel(nn.Module):
@@ -39,6 +41,8 @@ class LanguageModel(nn.Module):
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
         """Log-probability of each row, [B]."""
+        if compiled.usable(self.predict.weight):
+            return packed_text_log_probs(self, inputs, targets)
         return self.log_probs(inputs, targets).sum(-1)
 
 

@@ -18,9 +18,10 @@ from torch.nn import functional as F
 
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
-from dualparse.models import fused_lstm
+from dualparse.models import compiled, fused_lstm
 from dualparse.models.additive import additive_scores, powers_of, scores_of_powers
 from dualparse.models.dropout import Dropout
+from dualparse.models.packed import packed_log_probs
 
 CLOSED = -1e4  # a gate or score so far down that its exponential is exactly 0, and finite so that gradients are
 
@@ -171,10 +172,7 @@ class Seq2Seq(nn.Module):
     def encode(self, source: Tensor, copy: Tensor) -> Memory:
         """[B, S] numbers -> memory (Eqs. 1-3)."""
         mask = source != PAD
-        if self.training and self.word_dropout:
-            drawn = torch.rand(source.shape, device=source.device, generator=self.dropout.generator)
-            source = source.masked_fill((drawn < self.word_dropout) & mask, UNK)
-        embedded = self.dropout(self.source_embedding(source))
+        embedded = self.dropout(self.source_embedding(self.misread(source, mask)))
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
         if fused_lstm.available(self.encoder, marked):
             states, cells = fused_lstm.fused_lstm(self.encoder, marked, mask.sum(-1))
@@ -183,6 +181,13 @@ class Seq2Seq(nn.Module):
             states, (hidden, cell) = self.encoder(marked)
             last = hidden[1], cell[1]
         return Memory(states, self.attention_keys(states), mask, copy, *last)
+
+    def misread(self, source: Tensor, mask: Tensor) -> Tensor:
+        """The source with some of its words unknown, as far as training asks for this."""
+        if not (self.training and self.word_dropout):
+            return source
+        drawn = torch.rand(source.shape, device=source.device, generator=self.dropout.generator)
+        return source.masked_fill((drawn < self.word_dropout) & mask, UNK)
 
     def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Tensor:
         """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding."""
@@ -230,6 +235,8 @@ class Seq2Seq(nn.Module):
     def forward(self, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:
         """Log-probability of each row's target, [B]. The first `shared` sources have `times` targets each, one after
         the other, and are read once; the others have one."""
+        if compiled.usable(self.generate.weight):
+            return packed_log_probs(self, batch, shared=shared, times=times)
         memory = self.encode(batch.source, batch.copy)
         if shared:
             memory = memory.repeated(shared, times)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import operator
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -206,16 +207,16 @@ class Game:
         rows = (Batch(*tensors[:4]), Batch(*tensors[4:8]))
         shape = tensors[8].shape
         n = shape.numel()
-        scored = self._score(rows, *shape)
+        judgements = tensors[8::3]
+        scored, validities = self._score(rows, judgements)
         guided = [-each.labeled.sum() for each in scored]
         labels = [_tokens(batch.targets[2 * n :]).sum() for batch in rows]
         losses = [self.options.guidance * each for each in guided]
         figures = []
-        for loop, judged, share, heard in zip(self.loops, *(tensors[i::3] for i in (8, 9, 10)), strict=True):
+        parts = (self.loops, judgements, validities, tensors[9::3], tensors[10::3])
+        for loop, judged, validity, share, heard in zip(*parts, strict=True):
             first, second = loop.writer, 1 - loop.writer
-            written, back = _written(rows[first], *shape), _back(rows[second], *shape)
-            vocab_size = len(self.agents[first].target_vocab)
-            validity = validity_reward(loop.rules, judged, loop.language_model, written, vocab_size)
+            back = _back(rows[second], *shape)
             away = scored[second].reward
             reward = length_normalized(away, back.targets) if loop.rules.per_token else away
             log_probs = (scored[first].written, scored[second].back)
@@ -229,16 +230,13 @@ class Game:
         figures.append(torch.stack([*guided, *labels]).detach())
         return losses, torch.cat(figures)
 
-    def _score(self, rows: Sequence[Batch], sources: int, k: int) -> list[Scored]:
-        """Step 3 for both agents, side by side. Their rows are k hypotheses for each source, as many ways back,
-        labeled pairs. The reward is measured without dropout, unless it shall be noisy. An agent that is not to learn
-        the way back goes it for the reward alone.
-
-        A GPU is quicker with all rows at once, and its graphs want few shapes; on a CPU rows go in groups of similar
-        lengths.
+    def _score(self, rows: Sequence[Batch], judged: Sequence[Tensor]) -> tuple[list[Scored], list[Tensor]]:
+        """Step 3 for both agents, and what the language models say of the hypotheses (the validity in each loop, from
+        what the host has judged), all side by side. The rows of an agent are k hypotheses for each source, as many ways
+        back, labeled pairs. The reward is measured without dropout, unless it shall be noisy. An agent that is not to
+        learn the way back goes it for the reward alone.
         """
-        gpu, n = self.stepper.capture, sources * k
-        log_probs = operator.call if gpu else grouped_log_probs
+        sources, k = judged[0].shape
         models = [agent.model for agent in self.agents]
         learns = {1 - loop.writer: self._teaches(loop) for loop in self.loops}  # whether it learns the way back
 
@@ -246,21 +244,32 @@ class Game:
             batch = rows[i] if learns[i] else _without_back(rows[i], sources, k)
             return log_probs(models[i], batch, shared=sources, times=k)
 
-        def reward(i: int) -> Tensor:
+        def reward(i: int) -> Tensor | None:
+            if self.options.noisy_reward and learns[i]:
+                return None  # what was just learned from
             quiet = nullcontext() if self.options.noisy_reward else without_dropout(models[i])
             with torch.no_grad(), quiet:
                 return log_probs(models[i], _back(rows[i], sources, k))
 
-        measured = [i for i in (0, 1) if not (self.options.noisy_reward and learns[i])]  # in a pass of its own
+        def both(i: int) -> tuple[Tensor, Tensor | None]:
+            return teach(i), reward(i)
+
+        def judge(loop: Loop) -> Tensor:
+            written, size = _written(rows[loop.writer], sources, k), len(self.agents[loop.writer].target_vocab)
+            return validity_reward(loop.rules, judged[loop.writer], loop.language_model, written, size)
+
+        gpu = self.stepper.capture
+        log_probs: Callable[..., Tensor] = operator.call if gpu else grouped_log_probs  # the graphs want few shapes
+        judges: list[Callable[[], Any]] = [partial(judge, loop) for loop in self.loops]
         if gpu:
-            passes = [partial(teach, 0), partial(teach, 1), *(partial(reward, i) for i in measured)]
-            done = each_on_a_stream(passes)
-            rewards = dict(zip(measured, done[2:], strict=True))
-            found = [(done[i], rewards.get(i)) for i in (0, 1)]
+            passes: list[Callable[[], Any]] = [partial(do, i) for do in (teach, reward) for i in (0, 1)]
+            done = each_on_a_stream(passes + judges)
+            found, validity = list(zip(done[:2], done[2:4], strict=True)), done[4:]
         else:
             with own_noise(models):
-                found = each_on_a_core(lambda i: (teach(i), reward(i) if i in measured else None), (0, 1))
-        return [_scored(*found[i], n, back=learns[i]) for i in (0, 1)]
+                done = each_on_a_core(lambda do: do(), [partial(both, 0), partial(both, 1)] + judges)
+            found, validity = done[:2], done[2:]
+        return [_scored(*found[i], sources * k, back=learns[i]) for i in (0, 1)], validity
 
     def _teaches(self, loop: Loop) -> bool:
         """Whether the agent that reads in a loop learns anything in it."""

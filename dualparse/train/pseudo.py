@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dualparse.data.batch import Direction
 from dualparse.data.examples import Example
 from dualparse.models.agent import Agent
-from dualparse.search import Options, find
+from dualparse.rerank import rerank
+from dualparse.search import Hypothesis, Options, find
 
 
 def pseudo_pairs(
@@ -22,21 +23,28 @@ def pseudo_pairs(
     options: Options,
     *,
     rng: random.Random,
-) -> list[Example]:
-    """A pair for every unlabeled query and form; `rng` words the entities of forms.
+    reconstruction: float = 0.0,
+) -> tuple[list[Example], list[Example]]:
+    """A pair for every unlabeled query, and one for every form; `rng` words the entities of forms.
 
-    A side for which the agent found nothing, or nothing that ended within the limit, is left out.
+    A side for which the agent found nothing, or nothing that ended within the limit, is left out. With `reconstruction`
+    both agents choose among the forms that q2lf found.
     """
     texts = [example.query or () for example in queries]
-    made = [Example(query, lf) for query, lf in zip(texts, _guesses(agents["q2lf"], texts, options, rng), strict=True)]
+    found = find(agents["q2lf"], texts, options, rng=rng)
+    if reconstruction:
+        found = rerank(agents["lf2q"], texts, found, reconstruction)
+    read = [Example(query, lf) for query, lf in zip(texts, _best(found), strict=True)]
     texts = [example.lf or () for example in forms]
-    made += [Example(query, lf) for query, lf in zip(_guesses(agents["lf2q"], texts, options, rng), texts, strict=True)]
-    return [pair for pair in made if pair.query and pair.lf]
+    said = _best(find(agents["lf2q"], texts, options, rng=rng))
+    worded = [Example(query, lf) for query, lf in zip(said, texts, strict=True)]
+    return _whole(read), _whole(worded)
 
 
-def _guesses(
-    agent: Agent, sources: Sequence[tuple[str, ...]], options: Options, rng: random.Random
-) -> list[tuple[str, ...]]:
+def _best(found: Sequence[Sequence[Hypothesis]]) -> list[tuple[str, ...]]:
     """The best output for every source; empty where there is none."""
-    found = find(agent, sources, options, rng=rng)
     return [hypotheses[0].tokens if hypotheses and hypotheses[0].finished else () for hypotheses in found]
+
+
+def _whole(pairs: Sequence[Example]) -> list[Example]:
+    return [pair for pair in pairs if pair.query and pair.lf]

@@ -14,6 +14,7 @@ from itertools import cycle, islice
 
 import torch
 
+from dualparse.analogy import by_analogy
 from dualparse.config import GameSettings, Recipe, TrainSettings
 from dualparse.data.batch import Direction
 from dualparse.data.examples import Example
@@ -110,18 +111,25 @@ def _supervised(
 
 def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
     """Train q2lf anew on the labeled pairs and on pairs the pre-trained agents made up, these at a discount."""
-    made = pseudo_pairs(
+    settings = recipe.pseudo
+    read, worded = pseudo_pairs(
         {d: _trained_agent(d, recipe, run, material, device) for d in ("q2lf", "lf2q")},
         material.queries,
         material.forms,
         search_options(recipe),
         rng=random.Random(f"{recipe.seed}/pseudo/phrases"),
+        reconstruction=settings.reconstruction,
     )
+    made = read + worded
+    if settings.analogies:
+        made += by_analogy(
+            material.labeled + read, material.domain.check, n=settings.analogies, seed=recipe.data.split_seed
+        )
     agent, _ = _fresh_agent("q2lf", "pseudo", recipe, material, device)
     pairs = material.pairs + material.analogous
-    weights = [1.0] * len(pairs) + [recipe.pseudo.discount] * len(made)
+    weights = [1.0] * len(pairs) + [settings.discount] * len(made)
     task = _supervised(agent, recipe, material, pairs + made, weights=weights, others=material.others)
-    note = f"pseudo: {len(made)} pairs made up, each worth {recipe.pseudo.discount}"
+    note = f"pseudo: {len(made)} pairs made up, each worth {settings.discount}"
     return Prepared(
         Task("pseudo", task.stepper, task.epoch, task.summarize, task.evaluate),
         _schedule(_pseudo_training(recipe), recipe.seed),

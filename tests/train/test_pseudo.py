@@ -47,7 +47,8 @@ def agents():
 
 
 def make(agents, queries=(), forms=(), *, options=GREEDY) -> list[Example]:
-    return pseudo_pairs(agents, queries, forms, options, rng=random.Random(0))
+    read, worded = pseudo_pairs(agents, queries, forms, options, rng=random.Random(0))
+    return read + worded
 
 
 def test_every_unlabeled_query_and_form_gets_the_best_guess_of_its_agent(agents):
@@ -73,6 +74,23 @@ def test_the_best_hypothesis_is_the_label(agents):
     pair, options = toy.examples()[0], Options(beams=4, max_length=12)
     (made,) = make(agents, [Example(pair.query, None)], options=options)
     assert made.lf == find(agents["q2lf"], [pair.query], options, rng=random.Random(0))[0][0].tokens
+
+
+def test_both_agents_may_choose_the_label(agents, monkeypatch):
+    """What rerank puts first is the label, and it is asked with the weight given."""
+    pairs, options, asked = toy.examples()[:3], Options(beams=4, max_length=12), []
+
+    def last_first(lf2q, queries, found, weight):
+        asked.append((lf2q, list(queries), weight))
+        return [[form for form in forms[::-1] if form.finished] for forms in found]
+
+    monkeypatch.setattr("dualparse.train.pseudo.rerank", last_first)
+    queries = [Example(pair.query, None) for pair in pairs]
+    made, _ = pseudo_pairs(agents, queries, (), options, rng=random.Random(0), reconstruction=0.3)
+    assert asked == [(agents["lf2q"], [pair.query for pair in pairs], 0.3)]
+    found = find(agents["q2lf"], [pair.query for pair in pairs], options, rng=random.Random(0))
+    assert [pair.lf for pair in made] == [[f for f in forms if f.finished][-1].tokens for forms in found]
+    assert made != make(agents, queries, options=options)
 
 
 def test_a_guess_that_does_not_end_or_says_nothing_is_no_label(agents):
@@ -129,6 +147,23 @@ def test_made_up_pairs_join_the_labeled_ones_at_a_discount(run):
     assert any(isinstance(e, Note) and f"pseudo: {made} pairs made up, each worth 0.25" in e.text for e in events)
     assert {path.stem for path in folder.folder.glob("*.safetensors")} == {"pretrained-q2lf", "lf2q", "q2lf"}
     assert [e.stage for e in events if isinstance(e, Record)] == ["q2lf"] * 12 + ["lf2q"] * 12 + ["pseudo"] * 12
+
+
+def test_pairs_made_by_analogy_between_labeled_and_read_ones_join_them(run, monkeypatch):
+    asked: dict[str, object] = {}
+
+    def analogies(examples, check, *, n, seed):
+        asked.update(examples=list(examples), n=n)
+        return list(examples)[-2:]
+
+    monkeypatch.setattr(stages, "by_analogy", analogies)
+    _, given, _ = run(pseudo={"analogies": 7})
+    material = load_material(recipe())
+    pairs, weights = given["pseudo"]
+    queries = {example.query for example in material.queries}
+    assert asked["n"] == 7 and asked["examples"][:21] == material.labeled
+    assert {pair.query for pair in asked["examples"][21:]} <= queries and len(asked["examples"]) > 21
+    assert pairs[-2:] == asked["examples"][-2:] and weights[-2:] == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("side", ["queries", "forms"])

@@ -1,0 +1,144 @@
+"""Sequences as a forest: beginnings that several rows have in common are nodes of one tree, and worked out once.
+
+The k hypotheses of a search begin alike and part late, so that half of their tokens need no work of their own; and
+nothing is padding. On a CPU both pay off; a GPU is quicker with rows of one length.
+
+A node is a token after a beginning. Nodes are numbered by depth, behind the starts: start b has number b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The trees over rows of tokens; P tokens in N nodes.
+
+    starts            how many states rows may start from
+    levels            where the nodes of each depth begin, starts not counted, and where the last end, twice
+    parent, first     [N] the node or start before each node; the first of the P tokens that is this node
+    place             [P] the node of each token, row after row
+    end               [B] the last node of each row, its start where the row is empty
+    """
+
+    starts: int
+    levels: list[int]
+    parent: np.ndarray
+    first: np.ndarray
+    place: np.ndarray
+    end: np.ndarray
+
+    @property
+    def nodes(self) -> int:
+        return len(self.parent)
+
+    def steps(self) -> Iterator[tuple[int, int, int]]:
+        """Of every depth: where its nodes begin and end, and where those of the next end."""
+        return zip(self.levels, self.levels[1:], self.levels[2:], strict=False)
+
+    def split(self, *tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
+        """What tensors [N, ...] have for each depth."""
+        sizes = [hi - lo for lo, hi, _ in self.steps()]
+        return (tensor.split(sizes) for tensor in tensors)
+
+
+def grow(tokens: np.ndarray, lengths: np.ndarray, start: np.ndarray, starts: int, kin: np.ndarray) -> Forest:
+    """The forest over rows [B, T] of such lengths, each from one of the starts. Rows of the same kin [B], which must
+    have the same start, share nodes if they are near each other."""
+    from dualparse.models.compiled_forest import lend, number
+
+    rows, longest = tokens.shape
+    lender, common = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
+    lend(tokens, lengths, kin, lender, common)
+    count = int((lengths - common).sum())
+    level, place = np.empty(longest + 1, dtype=np.int64), np.zeros((rows, longest), dtype=np.int64)
+    parent, first = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    number(lengths, start, starts, lender, common, level, place, parent, first)
+    depth = max(int(lengths.max(initial=0)), 0)
+    levels = [*level[: depth + 1].tolist(), count]
+    end = np.where(lengths > 0, place[np.arange(rows), lengths - 1], start)
+    return Forest(starts, levels, parent, first, place[np.arange(longest) < lengths[:, None]], end)
+
+
+def joined(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens [P], whose places in two forests are given, in groups that share a node of either: the group of each, and
+    the first token of each group."""
+    from dualparse.models.compiled_forest import join
+
+    group = np.empty(len(one), dtype=np.int64)
+    first = np.empty(join(one, other, group), dtype=np.int64)
+    first[group[::-1]] = np.arange(len(one))[::-1]
+    return group, first
+
+
+def forest_lstm(
+    lstm: nn.LSTM, read: Tensor, start: tuple[Tensor, Tensor], forest: Forest, *, backward: bool = False
+) -> tuple[Tensor, Tensor]:
+    """What an LSTM makes of the nodes, with `backward` its second direction: hidden states [starts + N, n], those of
+    the starts first, and cells [B, n] at the ends of the rows. read [N, E]: what it reads at each node; start: hidden,
+    cell [starts, n]."""
+    suffix = "_reverse" if backward else ""
+    names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+    inward, recurrent, one, other = (lstm.get_parameter(name + suffix) for name in names)
+    return _ForestLSTM.apply(read, *start, inward[:, : read.shape[1]], recurrent, one + other, forest)
+
+
+class _ForestLSTM(torch.autograd.Function):
+    """Two calls for each depth, a product and a kernel: agents that learn side by side wait for each other at every
+    call."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        read: Tensor,
+        hidden: Tensor,
+        cell: Tensor,
+        inward: Tensor,
+        recurrent: Tensor,
+        bias: Tensor,
+        forest: Forest,
+    ) -> tuple[Tensor, Tensor]:
+        from dualparse.models.compiled_forest import step
+
+        starts, n = forest.starts, recurrent.shape[1]
+        gates, weight = torch.addmm(bias, read, inward.T), recurrent.T.contiguous()
+        states, cells = (read.new_empty(starts + forest.nodes, n) for _ in range(2))
+        states[:starts], cells[:starts] = hidden, cell
+        before = read.new_empty(forest.nodes, n)
+        arrays = (gates.numpy(), forest.parent, cells.numpy(), states.numpy(), before.numpy(), starts)
+        step(*arrays, 0, 0, forest.levels[1])
+        for here, last, (lo, hi, following) in zip(*forest.split(gates, before), forest.steps(), strict=True):
+            here.addmm_(last, weight)
+            step(*arrays, lo, hi, following)
+        ctx.save_for_backward(read, inward, recurrent, before)
+        ctx.gates, ctx.cells, ctx.forest = gates, cells, forest
+        return states, cells[torch.from_numpy(forest.end)]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, to_states: Tensor, to_ends: Tensor) -> tuple[Tensor | None, ...]:
+        from dualparse.models.compiled_forest import step_back
+
+        read, inward, recurrent, before = ctx.saved_tensors
+        forest: Forest = ctx.forest
+        gates, cells, ctx.gates = ctx.gates, ctx.cells, None  # made into gradients in place, so once only
+        to_hidden, to_cells, to_before = to_states.clone(), torch.zeros_like(cells), torch.empty_like(before)
+        to_cells.index_add_(0, torch.from_numpy(forest.end), to_ends)
+        given, asked = (gates.numpy(), forest.parent, cells.numpy()), (to_hidden.numpy(), to_cells.numpy())
+        arrays = (*given, *asked, to_before.numpy(), forest.starts)
+        parts = zip(*forest.split(gates, to_before), forest.steps(), strict=True)
+        for here, last, (lo, hi, following) in reversed(list(parts)):
+            step_back(*arrays, lo, hi, following)
+            torch.mm(here, recurrent, out=last)
+        step_back(*arrays, 0, 0, forest.levels[1])
+        starts = forest.starts
+        weights = (read.T @ gates).T, (before.T @ gates).T
+        return gates @ inward, to_hidden[:starts], to_cells[:starts], *weights, gates.sum(0), None

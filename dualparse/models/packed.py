@@ -1,0 +1,191 @@
+"""Teacher forcing on a CPU without padding: tokens of all rows lie one after the other, and what begins alike is worked
+out once (`forest`). For where Numba is loaded (`compiled`).
+
+The same numbers as `Seq2Seq.log_probs`, up to rounding and to what dropout draws. Hypotheses of one source have the
+same draws where they begin alike or, where they are read, end alike: both directions of the encoder read what was drawn
+for a token once. With dropout nothing else is merged: examples that happen to begin alike keep draws of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+from dualparse.data.batch import Batch
+from dualparse.data.vocab import PAD, UNK
+from dualparse.models.additive import in_parts, powers_of, small
+from dualparse.models.forest import forest_lstm, grow, joined
+
+if TYPE_CHECKING:
+    from dualparse.models.language_model import LanguageModel
+    from dualparse.models.seq2seq import Seq2Seq
+
+CLOSED = -1e4  # see `seq2seq`
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the encoder leaves for the decoder, of B sources with M tokens.
+
+    states [M, 2n]   keys [M, n]   begin, length [B] where each source begins and how long it is
+    hidden, cell [B, n] the decoder's start
+    """
+
+    states: Tensor
+    keys: Tensor
+    begin: np.ndarray
+    length: np.ndarray
+    hidden: Tensor
+    cell: Tensor
+
+    @property
+    def longest(self) -> int:
+        return max(int(self.length.max(initial=1)), 1)
+
+    def positions(self, owner: Tensor) -> tuple[Tensor, Tensor]:
+        """[N, S] the tokens of the sources named, and which of them are real."""
+        begin, length = (torch.from_numpy(array)[owner].unsqueeze(1) for array in (self.begin, self.length))
+        place = torch.arange(self.longest)
+        real = place < length
+        return torch.where(real, begin + place, 0), real
+
+
+def packed_log_probs(model: Seq2Seq, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:
+    """`model(batch, ...)`, [B]."""
+    many = shared * times
+    owner = np.concatenate([np.arange(many) // times, np.arange(shared, shared + len(batch.targets) - many)])
+    noisy = model.training and (model.dropout.p > 0 or model.word_dropout > 0)
+    kin = _of_one_target(batch.targets.numpy()[many:], shared) if noisy else np.zeros(len(batch.source), dtype=np.int64)
+    return _decode(model, _encode(model, batch.source, kin), owner, batch)
+
+
+def _of_one_target(targets: np.ndarray, alone: int) -> np.ndarray:
+    """[alone + B] numbers, the same for neighbours that have the same target; some rows before them are alone."""
+    new = np.ones(alone + len(targets), dtype=np.int64)
+    new[alone + 1 :] = (targets[1:] != targets[:-1]).any(1)
+    return new.cumsum()
+
+
+def _encode(model: Seq2Seq, source: Tensor, kin: np.ndarray) -> Sources:
+    real = source != PAD
+    tokens, length = source.numpy(), real.sum(-1).numpy()
+    begin, start = length.cumsum() - length, np.zeros_like(length)
+    forth, back = (grow(rows, length, start, 1, kin) for rows in (tokens, _turned(tokens, length)))
+    turn = np.repeat(2 * begin + length - 1, length) - np.arange(length.sum())  # a token -> its place backwards
+    group, first = joined(forth.place, back.place[turn])
+    words = _take(source[real], first)
+    embedded = model.dropout(model.source_embedding(model.misread(words, words != PAD)))
+    nothing = (embedded.new_zeros(1, model.encoder.hidden_size),) * 2
+    ahead, _ = forest_lstm(model.encoder, _take(embedded, group[forth.first]), nothing, forth)
+    behind, cell = forest_lstm(model.encoder, _take(embedded, group[turn[back.first]]), nothing, back, backward=True)
+    states = torch.cat([_take(ahead, forth.place), _take(behind, back.place[turn])], dim=-1)
+    return Sources(states, model.attention_keys(states), begin, length, _take(behind, back.end), cell)
+
+
+def _decode(model: Seq2Seq, sources: Sources, owner: np.ndarray, batch: Batch) -> Tensor:
+    written = batch.targets != PAD
+    lengths = written.sum(-1).numpy()
+    inputs, targets = batch.inputs.numpy(), batch.targets[written]
+    forest = grow(inputs, lengths, owner, len(sources.length), owner)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    node = torch.from_numpy(forest.place - forest.starts)  # of each target: what was read before it
+    embedded = model.dropout(model.target_embedding(batch.inputs[written][torch.from_numpy(forest.first)]))
+    states, _ = forest_lstm(model.decoder, embedded, (sources.hidden, sources.cell), forest)
+    hidden = states[forest.starts :]
+    log_attention, context = _attend(model, sources, hidden, owner[row[forest.first]])
+    features = torch.cat([hidden, context], dim=-1)
+    logits = model.generate(model.dropout(features))
+    known = targets < model.target_size
+    generated = _picked(logits, node, torch.where(known, targets, UNK))
+    if model.gate is not None:
+        of_features, of_token = model.gate.weight[0].split([features.shape[1], embedded.shape[1]])
+        balance = (features @ of_features + embedded @ of_token + model.gate.bias).index_select(0, node)
+        copies = batch.copy[torch.from_numpy(owner[row]), : sources.longest] == targets.unsqueeze(1)
+        copied = torch.where(copies, log_attention.index_select(0, node), CLOSED).logsumexp(-1)
+        generated = F.logsigmoid(balance) + generated.masked_fill(~known, CLOSED)
+        generated = torch.logaddexp(generated, F.logsigmoid(-balance) + copied)
+    return _sums(generated, row, len(lengths))
+
+
+def packed_text_log_probs(model: LanguageModel, inputs: Tensor, targets: Tensor) -> Tensor:
+    """`model(inputs, targets)`, [B]."""
+    written = targets != PAD
+    lengths = written.sum(-1).numpy()
+    start = np.zeros_like(lengths)
+    noisy = model.training and model.dropout.p > 0
+    forest = grow(inputs.numpy(), lengths, start, 1, np.arange(len(lengths)) if noisy else start)
+    embedded = model.dropout(model.embedding(_take(inputs[written], forest.first)))
+    nothing = (embedded.new_zeros(1, model.lstm.hidden_size),) * 2
+    states, _ = forest_lstm(model.lstm, embedded, nothing, forest)
+    logits = model.predict(model.dropout(states[1:]))
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    return _sums(_picked(logits, torch.from_numpy(forest.place - 1), targets[written]), row, len(lengths))
+
+
+def _picked(logits: Tensor, node: Tensor, targets: Tensor) -> Tensor:
+    """Logits [N, V] of nodes -> log-probabilities [P] of targets, each after a node."""
+    return logits.log_softmax(-1).flatten().index_select(0, node * logits.shape[1] + targets)
+
+
+def _sums(log_probs: Tensor, row: np.ndarray, rows: int) -> Tensor:
+    """[P] -> [rows]."""
+    return log_probs.new_zeros(rows).index_add(0, torch.from_numpy(row), log_probs)
+
+
+def _attend(model: Seq2Seq, sources: Sources, hidden: Tensor, owner: np.ndarray) -> tuple[Tensor, Tensor]:
+    """[N, n] decoder states, and whose source each looks at -> log attention weights [N, S] and contexts [N, 2n]."""
+    query, vector = model.attention_query(hidden), model.attention_score.weight[0]
+    if small(sources.keys) and small(query):
+        return _Attention.apply(sources.keys, sources.states, query, vector, owner, sources)
+    position, real = sources.positions(torch.from_numpy(owner))
+    scores = in_parts(sources.keys[position], query.unsqueeze(1), vector).squeeze(1)
+    log_weights = scores.masked_fill(~real, CLOSED).log_softmax(-1)
+    return log_weights, (log_weights.exp().unsqueeze(1) @ sources.states[position]).squeeze(1)
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, keys: Tensor, states: Tensor, query: Tensor, vector: Tensor, owner: np.ndarray, sources: Sources
+    ) -> tuple[Tensor, Tensor]:
+        from dualparse.models.compiled_attention import attend
+
+        powers = powers_of(keys), powers_of(query)
+        log_weights = keys.new_full((len(query), sources.longest), CLOSED)
+        context = states.new_empty(len(query), states.shape[1])
+        ctx.where = (owner, sources.begin, sources.length)
+        ctx.save_for_backward(powers[0], states, powers[1], vector, log_weights)
+        attend(*_arrays(powers[0], states, powers[1], vector), *ctx.where, *_arrays(log_weights, context))
+        return log_weights, context
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, to_weights: Tensor, to_context: Tensor) -> tuple[Tensor | None, ...]:
+        from dualparse.models.compiled_attention import attend_back
+
+        keys, states, query, vector, log_weights = ctx.saved_tensors
+        given = _arrays(log_weights, to_weights.clone(), to_context)
+        made = [torch.zeros_like(tensor) for tensor in (keys, states, query, vector)]
+        attend_back(*_arrays(keys, states, query), *ctx.where, *given, *_arrays(*made))
+        to_keys, to_states, to_query, to_vector = made
+        return to_keys.mul_(4 * vector), to_states, to_query.mul_(4 * vector), to_vector, None, None
+
+
+def _arrays(*tensors: Tensor) -> tuple[np.ndarray, ...]:
+    return tuple(tensor.detach().contiguous().numpy() for tensor in tensors)
+
+
+def _take(rows: Tensor, index: np.ndarray) -> Tensor:
+    return rows.index_select(0, torch.from_numpy(index))
+
+
+def _turned(tokens: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Every row backwards, padding still behind its end."""
+    place = np.arange(tokens.shape[1])
+    return np.take_along_axis(tokens, np.where(place < length[:, None], length[:, None] - 1 - place, place), 1)
