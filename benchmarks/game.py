@@ -3,10 +3,10 @@ parts take.
 
     python -m benchmarks.game [--rounds 12] [--iterations 10] [--device auto] [--processes 1 8] [--out FILE]
 
-On a CPU two processes take turns at the same iterations: one that keeps freed memory, as training does
-(`dualparse.models.heap`), and one that leaves this to the C library. On a GPU as many processes as asked for play at
-the same time, for every count given; with DUALPARSE_SHARED_GPU=0 as if each were alone. The agents are pre-trained for
-a few epochs, so that hypotheses end; they are kept in .cache/ for the next time.
+On a CPU two processes take turns at the same iterations: one with the loops that Numba compiles, as training has them
+where Numba is installed, and one without. On a GPU as many processes as asked for play at the same time, for every
+count given; with DUALPARSE_SHARED_GPU=0 as if each were alone. The agents are pre-trained for a few epochs, so that
+hypotheses end; they are kept in .cache/ for the next time.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from benchmarks.worker import Worker, answer, started
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.catalog import open_domain
 from dualparse.files import write_text
-from dualparse.models.heap import keep_freed_memory
+from dualparse.models import compiled
 from dualparse.models.shared_gpu import TOLD
 from dualparse.runs import Run
 from dualparse.sweep.jobs import current_commit
+from dualparse.train import cpu
 from dualparse.train.dual import play
 from dualparse.train.game import Game, Sets, _batches, _judge_queries, _sources
 from dualparse.train.material import load_material
@@ -139,46 +140,58 @@ class Player:
         return [*marks, time.perf_counter()]
 
 
-def compare_heaps(folder: Path, *, rounds: int, iterations: int, say: Say = lambda text: None) -> Comparison:
-    """Iterations a second with freed memory kept and without, in turns, on two CPU cores."""
+def compare_numba(folder: Path, *, rounds: int, iterations: int, say: Say = lambda text: None) -> Comparison:
+    """Iterations a second with Numba and without, in turns, on two CPU cores."""
     cores = keep_to_cores(CORES)
-    figure = Comparison("game", "iterations/s", Side("freed memory kept"), Side("freed memory given back"))
+    figure = Comparison("game", "iterations/s", Side("with Numba"), Side("without Numba"))
     with (
         tempfile.TemporaryDirectory(prefix="game-") as logs,
-        _worker(folder, cores, "kept", Path(logs)) as kept,
-        _worker(folder, cores, "given back", Path(logs)) as plain,
+        _worker(folder, cores, "with", Path(logs)) as ours,
+        _worker(folder, cores, "without", Path(logs)) as plain,
     ):
         for number in range(rounds):
             say(f"game, turn {number + 1} of {rounds}")
-            figure.turn(_turn(kept, iterations), _turn(plain, iterations))
+            figure.turn(_turn(ours, iterations), _turn(plain, iterations))
     return figure
 
 
 def _worker(
     folder: Path,
     cores: int,
-    heap: str,
+    numba: str,
     logs: Path,
     device: str = "cpu",
     number: int = 0,
     variables: Mapping[str, str] | None = None,
 ) -> AbstractContextManager[Worker]:
-    command = [sys.executable, "-m", "benchmarks.game", "--work", str(folder), "--threads", str(cores), "--heap", heap]
-    return started([*command, "--device", device], logs / f"{heap}-{number}.log", variables)
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.game",
+        "--work",
+        str(folder),
+        "--threads",
+        str(cores),
+        "--numba",
+        numba,
+    ]
+    return started([*command, "--device", device], logs / f"{numba}-{number}.log", variables)
 
 
 def _turn(worker: Worker, iterations: int) -> tuple[Callable[[], dict[str, float]], int]:
     return lambda: worker.ask({"iterations": iterations}), worker.process.pid
 
 
-def _work(folder: Path, threads: int, heap: str, device: torch.device) -> None:
+def _work(folder: Path, threads: int, numba: str, device: torch.device) -> None:
     """The life of a worker."""
     torch.set_num_threads(threads)
-    if heap == "kept" and device.type == "cpu":
-        keep_freed_memory()
+    if numba == "without":
+        compiled.load = lambda: False
+    if device.type == "cpu":
+        cpu.prepare()
     player = Player(folder, device)
     player.play(WARM_UP)
-    answer({"heap": heap}, lambda command: player.play(command["iterations"]))
+    answer({"numba": numba}, lambda command: player.play(command["iterations"]))
 
 
 def show(figure: Comparison, console: Console) -> None:
@@ -199,7 +212,7 @@ def play_on_gpu(folder: Path, device: str, count: int, *, rounds: int, iteration
     """Iterations a second of every round, of all processes together; the first rounds meet shapes to be captured."""
     with tempfile.TemporaryDirectory(prefix="game-") as logs, ExitStack() as stack, ThreadPoolExecutor(count) as pool:
         told = TOLD if count > 1 else {}
-        begun = (_worker(folder, 1, "kept", Path(logs), device, number, told) for number in range(count))
+        begun = (_worker(folder, 1, "with", Path(logs), device, number, told) for number in range(count))
         workers = list(pool.map(stack.enter_context, begun))
         rates, answers = [], []
         for _ in range(rounds):
@@ -236,18 +249,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--heap", help=argparse.SUPPRESS)
+    parser.add_argument("--numba", help=argparse.SUPPRESS)
     options = parser.parse_args()
     console, device = Console(), choose_device(options.device)
     if options.work:
-        return _work(options.work, options.threads, options.heap, device)
+        return _work(options.work, options.threads, options.numba, device)
     amount = {"rounds": options.rounds, "iterations": options.iterations}
     with console.status("") as status:
         folder = pretrained(options.domain, options.pretrain, device, status.update)
         if device.type == "cuda":
             rows = [play_on_gpu(folder, options.device, count, **amount) for count in options.processes]
         else:
-            figure = compare_heaps(folder, **amount, say=status.update)
+            figure = compare_numba(folder, **amount, say=status.update)
     if device.type == "cuda":
         show_on_gpu(rows, console)
         facts = {"device": torch.cuda.get_device_name(device), "torch": torch.__version__, "commit": current_commit()}

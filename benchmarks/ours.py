@@ -12,11 +12,10 @@ import torch
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.benchmarks import data_dir
 from dualparse.data.examples import Example, load_examples
-from dualparse.models import compiled
 from dualparse.models.agent import Agent
-from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import new_agent
 from dualparse.search import Options, find
+from dualparse.train import cpu
 from dualparse.train.material import load_material
 from dualparse.train.step import Adam
 from dualparse.train.supervised import agent_task
@@ -31,8 +30,7 @@ class Ours:
     """A q2lf agent with copying (`AttPtr`), its training and its test queries; a new agent unless one is given."""
 
     def __init__(self, domain: str, *, batch_size: int, search: Options, agent: Agent | None = None):
-        keep_freed_memory()  # this and the next as training does
-        compiled.load()
+        cpu.prepare()
         recipe: Recipe = make_recipe({"domain": domain})
         self.material = load_material(recipe)
         self.search = search

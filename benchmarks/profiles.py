@@ -22,9 +22,9 @@ from torch.profiler import ProfilerActivity, profile
 from benchmarks.game import Player, pretrained
 from benchmarks.ours import Ours
 from dualparse.files import write_text
-from dualparse.models.heap import keep_freed_memory
 from dualparse.search import Options
 from dualparse.sweep.jobs import current_commit
+from dualparse.train import cpu
 
 # The first that is found in the name of an operation or a kernel decides.
 KINDS = {
@@ -85,7 +85,7 @@ def measured(name: str, work: Callable[[], Any], device: torch.device) -> Profil
 def profiles(domain: str, device: torch.device, *, updates: int, queries: int, iterations: int) -> list[Profile]:
     """Training, search and game, each warmed up before."""
     if device.type == "cpu":
-        keep_freed_memory()
+        cpu.prepare()
     player = Player(pretrained(domain, 15, device), device)
     ours = Ours(domain, batch_size=16, search=Options(beams=5, max_length=100), agent=player.game.players.q2lf)
     ours.test = ours.test[:queries]

@@ -35,7 +35,7 @@ def measure(options: argparse.Namespace, console: Console) -> tuple[dict[str, An
     with console.status("") as status:
         folder = game.pretrained(domain, PRETRAINING, torch.device("cpu"), status.update)
         told = against_joeynmt.compare(domain, amount, status.update)
-        played = game.compare_heaps(folder, rounds=options.games, iterations=options.iterations, say=status.update)
+        played = game.compare_numba(folder, rounds=options.games, iterations=options.iterations, say=status.update)
     against_joeynmt.show(told, console)
     game.show(played, console)
     against_joeynmt.tell_disturbed(played, console)

@@ -31,6 +31,7 @@ from dualparse.models.tensors import load_tensors, save_tensors
 from dualparse.search import Options
 
 LANGUAGE_MODELS = {"query_lm": "query", "lf_lm": "lf"}  # stage -> whose vocabulary
+TINY = 1e-30  # weights below this are 0: they change nothing, and the smallest would slow a CPU down
 
 
 class Run:
@@ -105,7 +106,7 @@ class Run:
                     "the weights do not fit the vocabulary or the settings of this folder",
                     path=path,
                 )
-        module.load_state_dict({name: tensors[name] for name in wanted})
+        module.load_state_dict({name: tensors[name].masked_fill(tensors[name].abs() < TINY, 0) for name in wanted})
 
     def write_log(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Replace the log by these records."""

@@ -45,6 +45,16 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def test_weights_next_to_nothing_are_nothing(run):
+    model = run.agent("q2lf", toy.domain(), CPU).model
+    with torch.no_grad():
+        model.target_embedding.weight[4, :3] = torch.tensor([1e-40, -1e-31, 1e-20])
+    run.save_weights("q2lf", model, metadata={})
+    read = run.agent("q2lf", toy.domain(), CPU).model.target_embedding.weight
+    assert read[4, :3].tolist() == [0.0, 0.0, pytest.approx(1e-20)]
+    assert torch.equal(read[5:], model.target_embedding.weight[5:])
+
+
 def test_a_run_reads_back_as_it_was_written(run):
     again = Run.open(run.folder)
     assert again.recipe == RECIPE

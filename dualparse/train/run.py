@@ -17,9 +17,8 @@ from dualparse.config import DataSettings, ModelSettings, Recipe, Stage
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, unfinished
-from dualparse.models import compiled
-from dualparse.models.heap import keep_freed_memory
 from dualparse.runs import Run
+from dualparse.train import cpu
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
 from dualparse.train.sharing import PRETRAINING, stage_recipe
@@ -61,8 +60,7 @@ def train(
     `shared` says which run trained a pre-training stage already; the others are looked for in `start_from`.
     """
     if device.type == "cpu":
-        keep_freed_memory()
-        compiled.load()  # at the start, so that a run that is resumed rounds as before
+        cpu.prepare()  # at the start, so that a run that is resumed rounds as before
     run = _open_folder(recipe, folder, resume=resume)
     material = load_material(recipe)  # before anything is written: what is wrong here leaves no folder behind
     run.save_recipe(recipe)
