@@ -15,11 +15,13 @@ from dualparse.models.compiled_math import compiled, exp, single
 
 
 @compiled
-def attend(keys, states, query, vector, owner, begin, length, log_weights, context):
-    """log_weights [N, S], of which only what belongs to the source is written; context [N, 2n]."""
+def attend(keys, states, hidden, query, vector, owner, begin, length, log_weights, features):
+    """log_weights [N, S], of which only what belongs to the source is written; features [N, 3n]: the hidden states of
+    the decoder, and what they look at."""
     n, wide = len(vector), states.shape[1]
     for i in range(len(query)):
-        asked, weights, seen = query[i], log_weights[i], context[i]
+        asked, weights, seen = query[i], log_weights[i], features[i][n:]
+        features[i][:n] = hidden[i]
         begins, count = begin[owner[i]], length[owner[i]]
         highest = single(-np.inf)
         for s in range(count):
@@ -50,17 +52,17 @@ def attend_back(
     length,
     log_weights,
     to_weights,
-    to_context,
+    to_features,
     to_keys,
     to_states,
     to_query,
     to_vector,
 ):
-    """With gradients g of log_weights and context, and from them d of the scores: sums of d r (1 - r) over queries and
+    """With gradients g of log_weights and features, and from them d of the scores: sums of d r (1 - r) over queries and
     over keys, of -2 d r, and what the states get. `to_weights` is overwritten."""
     n, wide = len(to_vector), states.shape[1]
     for i in range(len(query)):
-        asked, weights, told, seen, to_asked = query[i], log_weights[i], to_weights[i], to_context[i], to_query[i]
+        asked, weights, told, seen, to_asked = query[i], log_weights[i], to_weights[i], to_features[i][n:], to_query[i]
         begins, count = begin[owner[i]], length[owner[i]]
         together = single(0.0)
         for s in range(count):

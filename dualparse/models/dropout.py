@@ -20,6 +20,9 @@ _LEVELS = 1 << 16
 _LOWEST = torch.iinfo(torch.int64).min
 
 
+Rule = tuple[np.uint32, np.uint32, np.uint32, np.float32]
+
+
 class Dropout(nn.Dropout):
     """A drop-in for `nn.Dropout`. On a CPU it draws from `generator`, where there is one: threads that drew from
     torch's own would get in each other's way."""
@@ -29,36 +32,43 @@ class Dropout(nn.Dropout):
     def forward(self, input: Tensor) -> Tensor:
         if not self.training or self.p == 0 or input.device.type != "cpu":
             return super().forward(input)
-        dropped = min(round(self.p * _LEVELS), _LEVELS - 1)
-        factor = _LEVELS / (_LEVELS - dropped)
         if compiled.usable(input):
-            seed = int(torch.randint(1 << 62, (), generator=self.generator))
-            return _Drop.apply(input, seed, dropped, factor)
+            return _Drop.apply(input, self.draw())
+        dropped, factor = self._share()
         count = input.numel()
         drawn = torch.empty(-(-count // 4), dtype=torch.int64).random_(_LOWEST, None, generator=self.generator)
         levels = drawn.view(torch.int16)[:count].view(input.shape)
         return input * (levels >= dropped - _LEVELS // 2).to(input.dtype).mul_(factor)
+
+    def draw(self) -> Rule:
+        """What a kernel needs to drop something: two seeds, how many in 65536 are dropped, the factor of the others."""
+        seed = int(torch.randint(1 << 62, (), generator=self.generator))
+        dropped, factor = self._share()
+        return np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32), np.uint32(dropped), np.float32(factor)
+
+    def _share(self) -> tuple[int, float]:
+        dropped = min(round(self.p * _LEVELS), _LEVELS - 1)
+        return dropped, _LEVELS / (_LEVELS - dropped)
 
 
 class _Drop(torch.autograd.Function):
     """Nothing is stored: what a seed draws is drawn again for the gradient."""
 
     @staticmethod
-    def forward(ctx: Any, input: Tensor, seed: int, dropped: int, factor: float) -> Tensor:
-        ctx.rule = seed, dropped, factor
-        return _drop(input, *ctx.rule)
+    def forward(ctx: Any, input: Tensor, rule: Rule) -> Tensor:
+        ctx.rule = rule
+        return _drop(input, rule)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
-        return _drop(gradient, *ctx.rule), None, None, None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return _drop(gradient, ctx.rule), None
 
 
-def _drop(values: Tensor, seed: int, dropped: int, factor: float) -> Tensor:
+def _drop(values: Tensor, rule: Rule) -> Tensor:
     from dualparse.models.compiled_math import drop
 
     kept = torch.empty_like(values, memory_format=torch.contiguous_format)
     source, target = (tensor.detach().contiguous().view(-1).numpy() for tensor in (values, kept))
-    seeds = np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32)
-    drop(source, target, *seeds, np.uint32(dropped), np.float32(factor))
+    drop(source, target, *rule)
     return kept

@@ -81,10 +81,9 @@ def joined(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def forest_lstm(
     lstm: nn.LSTM, read: Tensor, start: tuple[Tensor, Tensor], forest: Forest, *, backward: bool = False
-) -> tuple[Tensor, Tensor]:
-    """What an LSTM makes of the nodes, with `backward` its second direction: hidden states [starts + N, n], those of
-    the starts first, and cells [B, n] at the ends of the rows. read [N, E]: what it reads at each node; start: hidden,
-    cell [starts, n]."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What an LSTM makes of the nodes, with `backward` its second direction: hidden states [N, n], and hidden and cell
+    [B, n] at the ends of the rows. read [N, E]: what it reads at each node; start: hidden, cell [starts, n]."""
     suffix = "_reverse" if backward else ""
     names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
     inward, recurrent, one, other = (lstm.get_parameter(name + suffix) for name in names)
@@ -105,7 +104,7 @@ class _ForestLSTM(torch.autograd.Function):
         recurrent: Tensor,
         bias: Tensor,
         forest: Forest,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         from dualparse.models.compiled_forest import step
 
         starts, n = forest.starts, recurrent.shape[1]
@@ -120,25 +119,28 @@ class _ForestLSTM(torch.autograd.Function):
             step(*arrays, lo, hi, following)
         ctx.save_for_backward(read, inward, recurrent, before)
         ctx.gates, ctx.cells, ctx.forest = gates, cells, forest
-        return states, cells[torch.from_numpy(forest.end)]
+        end = torch.from_numpy(forest.end)
+        return states[starts:], states[end], cells[end]
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, to_states: Tensor, to_ends: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, to_nodes: Tensor, to_last: Tensor, to_last_cell: Tensor) -> tuple[Tensor | None, ...]:
         from dualparse.models.compiled_forest import step_back
 
         read, inward, recurrent, before = ctx.saved_tensors
         forest: Forest = ctx.forest
         gates, cells, ctx.gates = ctx.gates, ctx.cells, None  # made into gradients in place, so once only
-        to_hidden, to_cells, to_before = to_states.clone(), torch.zeros_like(cells), torch.empty_like(before)
-        to_cells.index_add_(0, torch.from_numpy(forest.end), to_ends)
+        starts, end = forest.starts, torch.from_numpy(forest.end)
+        to_hidden, to_cells, to_before = torch.empty_like(cells), torch.zeros_like(cells), torch.empty_like(before)
+        to_hidden[:starts], to_hidden[starts:] = 0.0, to_nodes
+        to_hidden.index_add_(0, end, to_last)
+        to_cells.index_add_(0, end, to_last_cell)
         given, asked = (gates.numpy(), forest.parent, cells.numpy()), (to_hidden.numpy(), to_cells.numpy())
-        arrays = (*given, *asked, to_before.numpy(), forest.starts)
+        arrays = (*given, *asked, to_before.numpy(), starts)
         parts = zip(*forest.split(gates, to_before), forest.steps(), strict=True)
         for here, last, (lo, hi, following) in reversed(list(parts)):
             step_back(*arrays, lo, hi, following)
             torch.mm(here, recurrent, out=last)
         step_back(*arrays, 0, 0, forest.levels[1])
-        starts = forest.starts
         weights = (read.T @ gates).T, (before.T @ gates).T
         return gates @ inward, to_hidden[:starts], to_cells[:starts], *weights, gates.sum(0), None

@@ -20,6 +20,7 @@ from torch.nn import functional as F
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
 from dualparse.models.additive import in_parts, powers_of, small
+from dualparse.models.dropout import Dropout, Rule
 from dualparse.models.forest import forest_lstm, grow, joined
 
 if TYPE_CHECKING:
@@ -82,10 +83,10 @@ def _encode(model: Seq2Seq, source: Tensor, kin: np.ndarray) -> Sources:
     words = _take(source[real], first)
     embedded = model.dropout(model.source_embedding(model.misread(words, words != PAD)))
     nothing = (embedded.new_zeros(1, model.encoder.hidden_size),) * 2
-    ahead, _ = forest_lstm(model.encoder, _take(embedded, group[forth.first]), nothing, forth)
-    behind, cell = forest_lstm(model.encoder, _take(embedded, group[turn[back.first]]), nothing, back, backward=True)
-    states = torch.cat([_take(ahead, forth.place), _take(behind, back.place[turn])], dim=-1)
-    return Sources(states, model.attention_keys(states), begin, length, _take(behind, back.end), cell)
+    ahead, *_ = forest_lstm(model.encoder, _take(embedded, group[forth.first]), nothing, forth)
+    behind, *last = forest_lstm(model.encoder, _take(embedded, group[turn[back.first]]), nothing, back, backward=True)
+    states = torch.cat([_take(ahead, forth.place - 1), _take(behind, back.place[turn] - 1)], dim=-1)
+    return Sources(states, model.attention_keys(states), begin, length, *last)
 
 
 def _decode(model: Seq2Seq, sources: Sources, owner: np.ndarray, batch: Batch) -> Tensor:
@@ -96,16 +97,17 @@ def _decode(model: Seq2Seq, sources: Sources, owner: np.ndarray, batch: Batch) -
     row = np.repeat(np.arange(len(lengths)), lengths)
     node = torch.from_numpy(forest.place - forest.starts)  # of each target: what was read before it
     embedded = model.dropout(model.target_embedding(batch.inputs[written][torch.from_numpy(forest.first)]))
-    states, _ = forest_lstm(model.decoder, embedded, (sources.hidden, sources.cell), forest)
-    hidden = states[forest.starts :]
-    log_attention, context = _attend(model, sources, hidden, owner[row[forest.first]])
-    features = torch.cat([hidden, context], dim=-1)
-    logits = model.generate(model.dropout(features))
+    hidden, *_ = forest_lstm(model.decoder, embedded, (sources.hidden, sources.cell), forest)
+    log_attention, features = _attend(model, sources, hidden, owner[row[forest.first]])
     known = targets < model.target_size
-    generated = _picked(logits, node, torch.where(known, targets, UNK))
-    if model.gate is not None:
+    named = torch.where(known, targets, UNK)
+    if model.gate is None:
+        generated = _picked(model.generate(model.dropout(features)), node, named)
+    else:
         of_features, of_token = model.gate.weight[0].split([features.shape[1], embedded.shape[1]])
-        balance = (features @ of_features + embedded @ of_token + model.gate.bias).index_select(0, node)
+        dropped, weighed = _drop_and_weigh(model.dropout, features, of_features)
+        generated = _picked(model.generate(dropped), node, named)
+        balance = (weighed + embedded @ of_token + model.gate.bias).index_select(0, node)
         copies = batch.copy[torch.from_numpy(owner[row]), : sources.longest] == targets.unsqueeze(1)
         copied = torch.where(copies, log_attention.index_select(0, node), CLOSED).logsumexp(-1)
         generated = F.logsigmoid(balance) + generated.masked_fill(~known, CLOSED)
@@ -122,15 +124,69 @@ def packed_text_log_probs(model: LanguageModel, inputs: Tensor, targets: Tensor)
     forest = grow(inputs.numpy(), lengths, start, 1, np.arange(len(lengths)) if noisy else start)
     embedded = model.dropout(model.embedding(_take(inputs[written], forest.first)))
     nothing = (embedded.new_zeros(1, model.lstm.hidden_size),) * 2
-    states, _ = forest_lstm(model.lstm, embedded, nothing, forest)
-    logits = model.predict(model.dropout(states[1:]))
+    hidden, *_ = forest_lstm(model.lstm, embedded, nothing, forest)
+    logits = model.predict(model.dropout(hidden))
     row = np.repeat(np.arange(len(lengths)), lengths)
     return _sums(_picked(logits, torch.from_numpy(forest.place - 1), targets[written]), row, len(lengths))
 
 
 def _picked(logits: Tensor, node: Tensor, targets: Tensor) -> Tensor:
     """Logits [N, V] of nodes -> log-probabilities [P] of targets, each after a node."""
-    return logits.log_softmax(-1).flatten().index_select(0, node * logits.shape[1] + targets)
+    return _Picked.apply(logits, node.numpy(), targets.numpy())
+
+
+class _Picked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, node: np.ndarray, targets: np.ndarray) -> Tensor:
+        from dualparse.models.compiled_math import pick
+
+        log_sums, picked = logits.new_empty(len(logits)), logits.new_empty(len(node))
+        pick(logits.numpy(), node, targets, log_sums.numpy(), picked.numpy())
+        ctx.save_for_backward(logits, log_sums)
+        ctx.where = node, targets
+        return picked
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, to_picked: Tensor) -> tuple[Tensor, None, None]:
+        from dualparse.models.compiled_math import pick_back
+
+        logits, log_sums = ctx.saved_tensors
+        to_logits, together = torch.empty_like(logits), torch.zeros_like(log_sums)
+        (given,), (node, targets) = _arrays(to_picked), ctx.where
+        pick_back(logits.numpy(), node, targets, log_sums.numpy(), given, together.numpy(), to_logits.numpy())
+        return to_logits, None, None
+
+
+def _drop_and_weigh(dropout: Dropout, values: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """`dropout(values)` and `values @ weight`, in one go."""
+    if not dropout.training or dropout.p == 0:
+        return values, values @ weight
+    return _DropAndWeigh.apply(values, weight, dropout.draw())
+
+
+class _DropAndWeigh(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, weight: Tensor, rule: Rule) -> tuple[Tensor, Tensor]:
+        from dualparse.models.compiled_math import drop_and_weigh
+
+        kept, sums = torch.empty_like(values), values.new_empty(len(values))
+        source, weights = _arrays(values, weight)
+        drop_and_weigh(source, weights, kept.numpy(), sums.numpy(), *rule)
+        ctx.save_for_backward(values, weight)
+        ctx.rule = rule
+        return kept, sums
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, to_kept: Tensor, to_sums: Tensor) -> tuple[Tensor, Tensor, None]:
+        from dualparse.models.compiled_math import drop_and_weigh_back
+
+        values, weight = ctx.saved_tensors
+        to_values = torch.empty_like(values)
+        given = _arrays(to_kept, to_sums, weight, to_values)
+        drop_and_weigh_back(*given, *ctx.rule)
+        return to_values, to_sums @ values, None
 
 
 def _sums(log_probs: Tensor, row: np.ndarray, rows: int) -> Tensor:
@@ -139,42 +195,52 @@ def _sums(log_probs: Tensor, row: np.ndarray, rows: int) -> Tensor:
 
 
 def _attend(model: Seq2Seq, sources: Sources, hidden: Tensor, owner: np.ndarray) -> tuple[Tensor, Tensor]:
-    """[N, n] decoder states, and whose source each looks at -> log attention weights [N, S] and contexts [N, 2n]."""
+    """[N, n] decoder states, and whose source each looks at -> log attention weights [N, S], and features [N, 3n]: the
+    states again and what they look at."""
     query, vector = model.attention_query(hidden), model.attention_score.weight[0]
     if small(sources.keys) and small(query):
-        return _Attention.apply(sources.keys, sources.states, query, vector, owner, sources)
+        return _Attention.apply(sources.keys, sources.states, hidden, query, vector, owner, sources)
     position, real = sources.positions(torch.from_numpy(owner))
     scores = in_parts(sources.keys[position], query.unsqueeze(1), vector).squeeze(1)
     log_weights = scores.masked_fill(~real, CLOSED).log_softmax(-1)
-    return log_weights, (log_weights.exp().unsqueeze(1) @ sources.states[position]).squeeze(1)
+    context = (log_weights.exp().unsqueeze(1) @ sources.states[position]).squeeze(1)
+    return log_weights, torch.cat([hidden, context], dim=-1)
 
 
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, keys: Tensor, states: Tensor, query: Tensor, vector: Tensor, owner: np.ndarray, sources: Sources
+        ctx: Any,
+        keys: Tensor,
+        states: Tensor,
+        hidden: Tensor,
+        query: Tensor,
+        vector: Tensor,
+        owner: np.ndarray,
+        sources: Sources,
     ) -> tuple[Tensor, Tensor]:
         from dualparse.models.compiled_attention import attend
 
         powers = powers_of(keys), powers_of(query)
         log_weights = keys.new_full((len(query), sources.longest), CLOSED)
-        context = states.new_empty(len(query), states.shape[1])
+        features = states.new_empty(len(query), hidden.shape[1] + states.shape[1])
         ctx.where = (owner, sources.begin, sources.length)
         ctx.save_for_backward(powers[0], states, powers[1], vector, log_weights)
-        attend(*_arrays(powers[0], states, powers[1], vector), *ctx.where, *_arrays(log_weights, context))
-        return log_weights, context
+        attend(*_arrays(powers[0], states, hidden, powers[1], vector), *ctx.where, *_arrays(log_weights, features))
+        return log_weights, features
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, to_weights: Tensor, to_context: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, to_weights: Tensor, to_features: Tensor) -> tuple[Tensor | None, ...]:
         from dualparse.models.compiled_attention import attend_back
 
         keys, states, query, vector, log_weights = ctx.saved_tensors
-        given = _arrays(log_weights, to_weights.clone(), to_context)
+        given = _arrays(log_weights, to_weights.clone(), to_features)
         made = [torch.zeros_like(tensor) for tensor in (keys, states, query, vector)]
         attend_back(*_arrays(keys, states, query), *ctx.where, *given, *_arrays(*made))
         to_keys, to_states, to_query, to_vector = made
-        return to_keys.mul_(4 * vector), to_states, to_query.mul_(4 * vector), to_vector, None, None
+        to_hidden = to_features[:, : len(vector)]
+        return to_keys.mul_(4 * vector), to_states, to_hidden, to_query.mul_(4 * vector), to_vector, None, None
 
 
 def _arrays(*tensors: Tensor) -> tuple[np.ndarray, ...]:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dualparse.models import compiled
 from dualparse.models.dropout import Dropout
 
 
+@pytest.fixture(autouse=True, params=["with Numba", "without Numba"])
+def numba(request, monkeypatch):
+    if request.param == "without Numba":
+        monkeypatch.setattr(compiled, "_loaded", False)
+    elif not compiled.load():
+        pytest.skip("needs the extra `fast`")
+
+
 @given(st.floats(0.05, 0.95), st.integers(0, 999))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_elements_vanish_with_the_probability_given_and_the_mean_stays(probability, seed):
     torch.manual_seed(seed)
     count = 40_003

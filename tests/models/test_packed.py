@@ -11,6 +11,7 @@ from toy import random_sources, tiny_model
 from dualparse.data.batch import Batch, Row, collate
 from dualparse.data.vocab import UNK
 from dualparse.models import compiled, packed
+from dualparse.models.dropout import Dropout
 from dualparse.models.language_model import LanguageModel
 
 if not compiled.load():
@@ -105,6 +106,24 @@ def test_hypotheses_of_a_source_share_their_draws_as_far_as_they_are_alike():
     model(rows_of(([4, 5, 6], [4, 5]), ([4, 7, 6], [4, 5])))
     model(rows_of(([4, 5, 6], [4, 5]), ([4, 7, 6], [4, 6])))
     assert drawn[0::3] == [4, 6], "a token that begins or ends alike is drawn once, for hypotheses of one target"
+
+
+def test_dropping_and_weighing_in_one_go_is_both_one_after_the_other():
+    torch.manual_seed(2)
+    values, weight = torch.randn(7, 6, requires_grad=True), torch.randn(6, requires_grad=True)
+    dropout = Dropout(0.4).train()
+    dropout.generator = torch.Generator().manual_seed(5)
+    found = packed._drop_and_weigh(dropout, values, weight)
+    dropout.generator.manual_seed(5)
+    wanted = dropout(values), values @ weight
+    assert (found[0] == 0).any()
+    outward = [torch.randn(tensor.shape) for tensor in wanted]
+    gradients = []
+    for pair in (found, wanted):
+        loss = sum((tensor * out).sum() for tensor, out in zip(pair, outward, strict=True))
+        gradients.append(torch.autograd.grad(loss, [values, weight]))
+    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(*gradients)
 
 
 def test_unknown_words_are_unknown_in_both_directions():
