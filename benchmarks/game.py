@@ -1,7 +1,8 @@
 """Speed of the game: iterations a second on ATIS (batch 16, k = 5, copying; both loops, guidance, update), and what its
 parts take.
 
-    python -m benchmarks.game [--rounds 12] [--iterations 10] [--device auto] [--processes 1 8] [--out FILE]
+    python -m benchmarks.game [--rounds 12] [--iterations 10] [--device auto] [--processes 1 8] [--published]
+                              [--out FILE]
 
 On a CPU two processes take turns at the same iterations: one with the loops that Numba compiles, as training has them
 where Numba is installed, and one without. On a GPU as many processes as asked for play at the same time, for every
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -85,12 +87,12 @@ def _recipe(domain: str, epochs: int) -> Recipe:
 class Player:
     """A game that plays on command, and says how long each part took."""
 
-    def __init__(self, folder: Path, device: torch.device):
+    def __init__(self, folder: Path, device: torch.device, *, published: bool = False):
         run = Run.open(folder)
         recipe, domain = run.recipe, open_domain(run.recipe.domain)
         material = load_material(recipe)
         sets = Sets(material.labeled, material.labeled, material.labeled)
-        options = game_options(recipe.game, recipe)
+        options = replace(game_options(recipe.game, recipe), noisy_search=published, noisy_reward=published)
         self.game = Game(open_players(run, domain, device), sets, domain, options, Adam(learning_rate=5e-4))
         for agent in self.game.agents:
             agent.model.train()
@@ -140,14 +142,18 @@ class Player:
         return [*marks, time.perf_counter()]
 
 
-def compare_numba(folder: Path, *, rounds: int, iterations: int, say: Say = lambda text: None) -> Comparison:
-    """Iterations a second with Numba and without, in turns, on two CPU cores."""
+def compare_numba(
+    folder: Path, *, rounds: int, iterations: int, published: bool = False, say: Say = lambda text: None
+) -> Comparison:
+    """Iterations a second with Numba and without, in turns, on two CPU cores; if `published`, as the paper's authors
+    play: dropout is on in search, and the pass that learns the way back also says its reward."""
     cores = keep_to_cores(CORES)
-    figure = Comparison("game", "iterations/s", Side("with Numba"), Side("without Numba"))
+    name = "game as published" if published else "game"
+    figure = Comparison(name, "iterations/s", Side("with Numba"), Side("without Numba"))
     with (
         tempfile.TemporaryDirectory(prefix="game-") as logs,
-        _worker(folder, cores, "with", Path(logs)) as ours,
-        _worker(folder, cores, "without", Path(logs)) as plain,
+        _worker(folder, cores, "with", Path(logs), published=published) as ours,
+        _worker(folder, cores, "without", Path(logs), published=published) as plain,
     ):
         for number in range(rounds):
             say(f"game, turn {number + 1} of {rounds}")
@@ -163,6 +169,8 @@ def _worker(
     device: str = "cpu",
     number: int = 0,
     variables: Mapping[str, str] | None = None,
+    *,
+    published: bool = False,
 ) -> AbstractContextManager[Worker]:
     command = [
         sys.executable,
@@ -175,6 +183,7 @@ def _worker(
         "--numba",
         numba,
     ]
+    command += ["--published"] * published
     return started([*command, "--device", device], logs / f"{numba}-{number}.log", variables)
 
 
@@ -182,21 +191,21 @@ def _turn(worker: Worker, iterations: int) -> tuple[Callable[[], dict[str, float
     return lambda: worker.ask({"iterations": iterations}), worker.process.pid
 
 
-def _work(folder: Path, threads: int, numba: str, device: torch.device) -> None:
+def _work(folder: Path, threads: int, numba: str, device: torch.device, *, published: bool) -> None:
     """The life of a worker."""
     torch.set_num_threads(threads)
     if numba == "without":
         compiled.load = lambda: False
     if device.type == "cpu":
         cpu.prepare()
-    player = Player(folder, device)
+    player = Player(folder, device, published=published)
     player.play(WARM_UP)
     answer({"numba": numba}, lambda command: player.play(command["iterations"]))
 
 
 def show(figure: Comparison, console: Console) -> None:
     """A table of both ways."""
-    table = Table(title=f"the game: batch {BATCH}, both loops, guidance and update")
+    table = Table(title=f"the {figure.name}: batch {BATCH}, both loops, guidance and update")
     for column in ("", figure.ours.name, figure.other.name, "ratio"):
         table.add_column(column, justify="right" if column else "left")
     sides = (figure.ours, figure.other)
@@ -245,6 +254,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--iterations", type=int, default=10, help="iterations of a round")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--published", action="store_true", help="on a CPU: search and rewards with dropout")
     parser.add_argument("--processes", type=int, nargs="+", default=[1], help="how many share a GPU")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
@@ -253,14 +263,14 @@ def main() -> None:
     options = parser.parse_args()
     console, device = Console(), choose_device(options.device)
     if options.work:
-        return _work(options.work, options.threads, options.numba, device)
+        return _work(options.work, options.threads, options.numba, device, published=options.published)
     amount = {"rounds": options.rounds, "iterations": options.iterations}
     with console.status("") as status:
         folder = pretrained(options.domain, options.pretrain, device, status.update)
         if device.type == "cuda":
             rows = [play_on_gpu(folder, options.device, count, **amount) for count in options.processes]
         else:
-            figure = compare_numba(folder, **amount, say=status.update)
+            figure = compare_numba(folder, **amount, published=options.published, say=status.update)
     if device.type == "cuda":
         show_on_gpu(rows, console)
         facts = {"device": torch.cuda.get_device_name(device), "torch": torch.__version__, "commit": current_commit()}

@@ -35,11 +35,13 @@ def measure(options: argparse.Namespace, console: Console) -> tuple[dict[str, An
     with console.status("") as status:
         folder = game.pretrained(domain, PRETRAINING, torch.device("cpu"), status.update)
         told = against_joeynmt.compare(domain, amount, status.update)
-        played = game.compare_numba(folder, rounds=options.games, iterations=options.iterations, say=status.update)
+        amount_played = {"rounds": options.games, "iterations": options.iterations, "say": status.update}
+        played = [game.compare_numba(folder, published=way, **amount_played) for way in (False, True)]
     against_joeynmt.show(told, console)
-    game.show(played, console)
-    against_joeynmt.tell_disturbed(played, console)
-    figures = [*told.pop("comparisons"), played]
+    for figure in played:
+        game.show(figure, console)
+        against_joeynmt.tell_disturbed(figure, console)
+    figures = [*told.pop("comparisons"), *played]
     return told, figures
 
 

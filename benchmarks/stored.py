@@ -44,11 +44,11 @@ def _cpu(told: dict[str, Any]) -> Iterator[Line]:
     where = f"{told['domain']}, {told['cores']} cores ({told['machine']})"
     for figure in told["comparisons"]:
         ours, other = figure["sides"]
-        unit, digits = figure["unit"], 2 if figure["name"] == "game" else 0
+        unit, digits = figure["unit"], 2 if figure["name"].startswith("game") else 0
         rates = [f"{side['rate']:,.{digits}f} {unit}" for side in (ours, other)]
         quiet = figure["counted"] < figure["repetitions"] or not figure["disturbed"]
         note = "" if quiet else "; on a busy machine"
-        name = f"{figure['name']}, {ours['name']}" if figure["name"] == "game" else figure["name"]
+        name = f"{figure['name']}, {ours['name']}" if figure["name"].startswith("game") else figure["name"]
         yield f"{name}: {where}{note}", rates[0], f"{rates[1]}, {other['name']}", f"{figure['ratio']:.2f}"
 
 

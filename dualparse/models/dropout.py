@@ -7,6 +7,8 @@ torch's own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,18 @@ class Dropout(nn.Dropout):
     def _share(self) -> tuple[int, float]:
         dropped = min(round(self.p * _LEVELS), _LEVELS - 1)
         return dropped, _LEVELS / (_LEVELS - dropped)
+
+
+@contextmanager
+def own_noise(layers: Sequence[Dropout]) -> Iterator[None]:
+    """Each draws from a generator of its own, seeded by torch's: what one draws does not hang on the others."""
+    for layer in layers:
+        layer.generator = torch.Generator().manual_seed(int(torch.randint(1 << 62, ())))
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.generator = None
 
 
 class _Drop(torch.autograd.Function):

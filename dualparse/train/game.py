@@ -9,7 +9,7 @@ import math
 import operator
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -23,9 +23,9 @@ from dualparse.data.vocab import PAD
 from dualparse.domains.domain import Domain
 from dualparse.models.agent import Agent
 from dualparse.models.cores import each_on_a_core, each_on_a_stream
+from dualparse.models.dropout import own_noise
 from dualparse.models.groups import grouped_log_probs
 from dualparse.models.language_model import LanguageModel, length_normalized
-from dualparse.models.seq2seq import Seq2Seq
 from dualparse.rewards import check_validity, without_dropout
 from dualparse.search import Options
 from dualparse.train.dual import (
@@ -266,7 +266,7 @@ class Game:
             done = each_on_a_stream(passes + judges)
             found, validity = list(zip(done[:2], done[2:4], strict=True)), done[4:]
         else:
-            with own_noise(models):
+            with own_noise([model.dropout for model in models]):
                 done = each_on_a_core(lambda do: do(), [partial(both, 0), partial(both, 1)] + judges)
             found, validity = done[:2], done[2:]
         return [_scored(*found[i], sources * k, back=learns[i]) for i in (0, 1)], validity
@@ -284,19 +284,6 @@ def _scored(total: Tensor, reward: Tensor | None, n: int, *, back: bool) -> Scor
         assert reward is not None
         return Scored(written, reward, others, reward)
     return Scored(written, others[:n], others[n:], others[:n].detach() if reward is None else reward)
-
-
-@contextmanager
-def own_noise(models: Sequence[Seq2Seq]) -> Iterator[None]:
-    """Dropout from a generator of each model's own, seeded by torch's: what one draws does not hang on the others."""
-    for model in models:
-        seed = int(torch.randint(1 << 62, ()))
-        model.dropout.generator = torch.Generator().manual_seed(seed)
-    try:
-        yield
-    finally:
-        for model in models:
-            model.dropout.generator = None
 
 
 def _judge_queries(texts: Sequence[str]) -> list[float]:

@@ -18,6 +18,7 @@ from dualparse.data.vocab import BOS, PAD
 from dualparse.models import compiled, fused_search
 from dualparse.models.agent import Agent
 from dualparse.models.cores import each_on_a_core
+from dualparse.models.dropout import own_noise
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq
 from dualparse.rewards import without_dropout
 from dualparse.search import LOOK_EVERY, Found, Options, _advance, _Beam, _collect, search, trace
@@ -181,9 +182,11 @@ def _steps(options: Options) -> int:
 def find_together(searches: Sequence[tuple[Searcher, list[Row]]]) -> list[Found]:
     """Several searches beside each other; the result of each in the order given."""
     if not all(searcher.capture for searcher, _ in searches):
-        if any(searcher.noisy or searcher.capture for searcher, _ in searches):  # noise is drawn in one order
+        if any(searcher.capture for searcher, _ in searches):
             return [searcher.find(rows) for searcher, rows in searches]
-        return each_on_a_core(lambda pair: pair[0].find(pair[1]), searches)
+        noisy = [searcher.agent.model.dropout for searcher, _ in searches if searcher.noisy]
+        with own_noise(noisy):
+            return each_on_a_core(lambda pair: pair[0].find(pair[1]), searches)
     for searcher, rows in searches:
         searcher.begin(rows)
     waiting = [searcher for searcher, _ in searches]
