@@ -1,6 +1,6 @@
 """Sequences as a forest: beginnings that several rows have in common are nodes of one tree, and worked out once.
 
-The k hypotheses of a search begin alike and part late, so that half of their tokens need no work of their own; and
+The k hypotheses of a search begin alike and part late, so that many of their tokens need no work of their own; and
 nothing is padding. On a CPU both pay off; a GPU is quicker with rows of one length.
 
 A node is a token after a beginning. Nodes are numbered by depth, behind the starts: start b has number b.
