@@ -29,10 +29,11 @@ from dualparse.train import cpu
 # The first that is found in the name of an operation or a kernel decides.
 KINDS = {
     "one kernel of our own": "search_kernel",
-    "LSTM": "rnn|lstm|RNN",
-    "matrix products": r"::(mm|addmm|bmm|baddbmm|mv|addmv_?|dot|matmul|linear)$|gemm|gemv|cutlass|nvjet|sm90_|splitK",
-    "random numbers": "random_|bernoulli|dropout|rand|philox",
-    "softmax and losses": "softmax|nll_loss|logsumexp|logaddexp|cross_entropy",
+    "LSTM": "rnn|lstm|RNN|LSTM",
+    "attention": "_Attention|_AdditiveScores",
+    "matrix products": r"::(mm|addmm_?|bmm|baddbmm|mv|addmv_?|dot|matmul|linear)$|gemm|gemv|cutlass|nvjet|sm90_|splitK",
+    "random numbers": "random_|bernoulli|dropout|rand|philox|_Drop",
+    "softmax and losses": "softmax|nll_loss|logsumexp|logaddexp|cross_entropy|_Picked",
     "tanh, sigmoid, exp, log": "tanh|sigmoid|exp|log",
     "optimizer": "adam|Adam|Optimizer|norm|lerp|clip",
     "picking and sorting": "topk|sort|index|gather|scatter|embedding|where|masked",
