@@ -20,6 +20,7 @@ from dualparse.models.agent import Agent
 from dualparse.models.cores import each_on_a_core
 from dualparse.models.dropout import own_noise
 from dualparse.models.seq2seq import Memory, Plan, Seq2Seq
+from dualparse.models.tiny import tiny_is_zero
 from dualparse.rewards import without_dropout
 from dualparse.search import LOOK_EVERY, Found, Options, _advance, _Beam, _collect, search, trace
 from dualparse.train.step import quick_products
@@ -185,7 +186,7 @@ def find_together(searches: Sequence[tuple[Searcher, list[Row]]]) -> list[Found]
         if any(searcher.capture for searcher, _ in searches):
             return [searcher.find(rows) for searcher, rows in searches]
         noisy = [searcher.agent.model.dropout for searcher, _ in searches if searcher.noisy]
-        with own_noise(noisy):
+        with own_noise(noisy), tiny_is_zero():
             return each_on_a_core(lambda pair: pair[0].find(pair[1]), searches)
     for searcher, rows in searches:
         searcher.begin(rows)

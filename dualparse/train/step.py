@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from dualparse.models.cores import each_on_a_core
+from dualparse.models.tiny import tiny_is_zero
 
 Loss = Callable[..., tuple[Tensor | Sequence[Tensor], Tensor]]
 """(shape key, *tensors) -> the loss to minimise, and a vector of figures to add up over the epoch. Of modules that have
@@ -88,7 +89,8 @@ class Stepper:
     def __call__(self, key: Hashable, inputs: Sequence[Tensor]) -> None:
         """One step. `key` names the shape: all that the loss depends on besides the values of `inputs`."""
         if not self.capture:
-            self._step(key, inputs)
+            with tiny_is_zero():
+                self._step(key, inputs)
             return
         known = self._graphs.get(key)
         if known is None:
