@@ -17,6 +17,7 @@ from torch.autograd.function import once_differentiable
 from dualparse.models import fused_attention
 
 ROOM = {"cpu": 1 << 18, "cuda": 1 << 26}  # numbers under the tanh at a time
+CLOSED = -1e4  # a gate or score so far down that its exponential is exactly 0, and finite so that gradients are
 LARGEST = 22.0  # the powers of two such numbers have a finite product; one alone makes a tanh 1 in single precision
 
 

@@ -19,15 +19,13 @@ from torch.nn import functional as F
 
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
-from dualparse.models.additive import in_parts, powers_of, small
+from dualparse.models.additive import CLOSED, in_parts, powers_of, small
 from dualparse.models.dropout import Dropout, Rule
 from dualparse.models.forest import forest_lstm, grow, joined
 
 if TYPE_CHECKING:
     from dualparse.models.language_model import LanguageModel
     from dualparse.models.seq2seq import Seq2Seq
-
-CLOSED = -1e4  # see `seq2seq`
 
 
 @dataclass(frozen=True)

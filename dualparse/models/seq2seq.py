@@ -19,11 +19,9 @@ from torch.nn import functional as F
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
 from dualparse.models import compiled, fused_lstm
-from dualparse.models.additive import additive_scores, powers_of, scores_of_powers
+from dualparse.models.additive import CLOSED, additive_scores, powers_of, scores_of_powers
 from dualparse.models.dropout import Dropout
 from dualparse.models.packed import packed_log_probs
-
-CLOSED = -1e4  # a gate or score so far down that its exponential is exactly 0, and finite so that gradients are
 
 
 @dataclass(frozen=True)
