@@ -145,8 +145,8 @@ class Player:
 def compare_numba(
     folder: Path, *, rounds: int, iterations: int, published: bool = False, say: Say = lambda text: None
 ) -> Comparison:
-    """Iterations a second with Numba and without, in turns, on two CPU cores; if `published`, as the paper's authors
-    play: dropout is on in search, and the pass that learns the way back also says its reward."""
+    """Iterations a second with Numba and without, in turns, on two CPU cores; if `published`, dropout is on in search,
+    and the pass that learns the way back also says its reward."""
     cores = keep_to_cores(CORES)
     name = "game as published" if published else "game"
     figure = Comparison(name, "iterations/s", Side("with Numba"), Side("without Numba"))

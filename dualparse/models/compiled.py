@@ -4,8 +4,8 @@ Loading Numba takes a second, and compiling, once after an installation, ten: fo
 So `load` is up to those who have much to do; from then on `usable` says yes. Without Numba everything works the same,
 up to rounding, and takes longer.
 
-The kernels are in `compiled_steps` (search), `compiled_attention` and `compiled_forest` (teacher forcing), what they
-are made of in `compiled_math`.
+The kernels are in `compiled_steps` (search), `compiled_attention`, `compiled_forest` and `compiled_layers` (teacher
+forcing), what they are made of in `compiled_math`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ KERNELS = (
     "dualparse.models.compiled_steps",
     "dualparse.models.compiled_attention",
     "dualparse.models.compiled_forest",
+    "dualparse.models.compiled_layers",
 )
 _loaded = False
 

@@ -80,7 +80,7 @@ class _Drop(torch.autograd.Function):
 
 
 def _drop(values: Tensor, rule: Rule) -> Tensor:
-    from dualparse.models.compiled_math import drop
+    from dualparse.models.compiled_layers import drop
 
     kept = torch.empty_like(values, memory_format=torch.contiguous_format)
     source, target = (tensor.detach().contiguous().view(-1).numpy() for tensor in (values, kept))

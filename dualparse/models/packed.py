@@ -136,7 +136,7 @@ def _picked(logits: Tensor, node: Tensor, targets: Tensor) -> Tensor:
 class _Picked(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logits: Tensor, node: np.ndarray, targets: np.ndarray) -> Tensor:
-        from dualparse.models.compiled_math import pick
+        from dualparse.models.compiled_layers import pick
 
         log_sums, picked = logits.new_empty(len(logits)), logits.new_empty(len(node))
         pick(logits.numpy(), node, targets, log_sums.numpy(), picked.numpy())
@@ -147,7 +147,7 @@ class _Picked(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, to_picked: Tensor) -> tuple[Tensor, None, None]:
-        from dualparse.models.compiled_math import pick_back
+        from dualparse.models.compiled_layers import pick_back
 
         logits, log_sums = ctx.saved_tensors
         to_logits, together = torch.empty_like(logits), torch.zeros_like(log_sums)
@@ -166,7 +166,7 @@ def _drop_and_weigh(dropout: Dropout, values: Tensor, weight: Tensor) -> tuple[T
 class _DropAndWeigh(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, weight: Tensor, rule: Rule) -> tuple[Tensor, Tensor]:
-        from dualparse.models.compiled_math import drop_and_weigh
+        from dualparse.models.compiled_layers import drop_and_weigh
 
         kept, sums = torch.empty_like(values), values.new_empty(len(values))
         source, weights = _arrays(values, weight)
@@ -178,7 +178,7 @@ class _DropAndWeigh(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, to_kept: Tensor, to_sums: Tensor) -> tuple[Tensor, Tensor, None]:
-        from dualparse.models.compiled_math import drop_and_weigh_back
+        from dualparse.models.compiled_layers import drop_and_weigh_back
 
         values, weight = ctx.saved_tensors
         to_values = torch.empty_like(values)

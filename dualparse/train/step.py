@@ -110,19 +110,12 @@ class Stepper:
         losses, figures = self.loss(key, *inputs)
         self.optimizer.zero_grad(set_to_none=True)
         differentiate(losses)
-        modules = list(self.modules.values())
-        if self.capture:
-            for module in modules:
-                self._clip(module)
-        else:
-            each_on_a_core(self._clip, modules)
+        for module in self.modules.values():
+            torch.nn.utils.clip_grad_norm_(module.parameters(), self.settings.clip, foreach=True)
         self.optimizer.step()
         self.figures += figures.detach()
         if self.averages:
             torch._foreach_lerp_(self.averages, [p.detach() for p in self.parameters], 1 - self.settings.average)
-
-    def _clip(self, module: nn.Module) -> None:
-        torch.nn.utils.clip_grad_norm_(module.parameters(), self.settings.clip, foreach=True)
 
     def _record(self, key: Hashable, inputs: Sequence[Tensor]) -> tuple[torch.cuda.CUDAGraph, list[Tensor]]:
         """Capture a step for a new shape."""
