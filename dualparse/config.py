@@ -55,6 +55,9 @@ class DataSettings(Closed):
     synthesized: bool = Field(False, description="use the domain's synthesised forms (its extra file) as well")
     recombined: int = Field(0, ge=0, description="forms made of parts of the training forms, to use as well")
     split_seed: int = Field(1, description="seed of the dev and label splits; the same for every stage of a run")
+    everything: bool = Field(
+        False, description="learn from the dev pairs as well: no epoch is chosen then, the last of each stage counts"
+    )
     min_count: int = Field(1, ge=1, description="a query word seen less often in training reads as <unk>")
 
     @model_validator(mode="after")
@@ -180,6 +183,12 @@ class Recipe(Closed):
         ("q2lf", "lf2q"), description=f"what is trained: any of {', '.join(get_args(Stage))}"
     )
     start_from: str = Field("", description="folder of an earlier run whose pre-training stages are taken over")
+    refit: bool = Field(
+        False, description="then all stages once more with data.everything, each as long as was best on dev; for test"
+    )
+    stop_at: dict[str, int] = Field(
+        {}, description="stage -> its last epoch, which counts without a look at dev (a refit says here what was best)"
+    )
     data: DataSettings = Field(DataSettings(), description=DataSettings.__doc__)
     model: ModelSettings = Field(ModelSettings(), description=ModelSettings.__doc__)
     train: TrainSettings = Field(TrainSettings(), description=TrainSettings.__doc__)
@@ -187,6 +196,15 @@ class Recipe(Closed):
     game: GameSettings = Field(GameSettings(), description=GameSettings.__doc__)
     pseudo: PseudoSettings = Field(PseudoSettings(), description=PseudoSettings.__doc__)
     search: SearchSettings = Field(SearchSettings(), description=SearchSettings.__doc__)
+
+    @model_validator(mode="after")
+    def _stops_fit(self) -> Recipe:
+        for stage, epoch in self.stop_at.items():
+            if stage not in self.stages or epoch < 1:
+                raise ValueError(f"stop_at: {stage} = {epoch}, expected stages of this recipe and epochs from 1 on")
+        if self.refit and self.data.everything:
+            raise ValueError("refit needs dev to choose epochs by: leave out data.everything")
+        return self
 
     @model_validator(mode="after")
     def _stages_fit(self) -> Recipe:

@@ -6,6 +6,7 @@ q2lf.safetensors ...             the weights of every finished stage; pretrained
 STAGE.checkpoint.safetensors     a stage under way
 log.jsonl                        a record per epoch
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
+refit                            a run folder: the same once more, with the dev pairs as well
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from dualparse.models.seq2seq import Seq2Seq
 from dualparse.models.tensors import load_tensors, save_tensors
 from dualparse.search import Options
 
+REFIT = "refit"  # folder of the run that learned from dev as well, below that of the run it follows
 LANGUAGE_MODELS = {"query_lm": "query", "lf_lm": "lf"}  # stage -> whose vocabulary
 TINY = 1e-30  # weights below this are 0: they change nothing, and the smallest would slow a CPU down
 

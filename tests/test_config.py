@@ -77,6 +77,9 @@ def test_a_typo_names_the_nearest_key(tmp_path, text, told):
         ("train = 3", "train: "),
         ("stages = ['q2lf', 'dual']", "the stage 'dual' needs ['lf2q'"),
         ("stages = ['dual', 'q2lf', 'lf2q', 'query_lm']", "the stage 'dual' comes before ['q2lf', 'lf2q', 'query_lm']"),
+        ("stages = ['q2lf']\n[stop_at]\nlf2q = 3", "stop_at: lf2q = 3, expected stages of this recipe"),
+        ("[stop_at]\nlf2q = 0", "stop_at: lf2q = 0, expected"),
+        ("refit = true\n[data]\neverything = true", "refit needs dev"),
         ("stages = ['q2lf', 'lf2q', 'query_lm', 'dual', 'pseudo']", "the stage 'dual' comes before ['pseudo']"),
     ],
 )

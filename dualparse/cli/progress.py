@@ -41,7 +41,7 @@ def follow(events: Iterable[Note | Tick | Record], console: Console, *, quiet: b
             if isinstance(event, Note):
                 console.print(event.text, highlight=False, markup=False)
             elif isinstance(event, Tick):
-                if event.stage not in bars:
+                if event.stage not in bars or (event.epoch, event.done) == (1, 1):  # a refit has each stage again
                     bars[event.stage] = progress.add_task(event.stage, total=event.epochs, score="")
                 done = event.epoch - 1 + event.done / event.total
                 progress.update(
@@ -56,4 +56,4 @@ def follow(events: Iterable[Note | Tick | Record], console: Console, *, quiet: b
 
 def _score(record: Record) -> str:
     shown = {name: value for name, value in record.scores.items() if name not in ("score", "valid")}
-    return " ".join(f"dev {name} {value:.1f}" for name, value in shown.items()) + f" (epoch {record.epoch})"
+    return " ".join([*(f"dev {name} {value:.1f}" for name, value in shown.items()), f"(epoch {record.epoch})"])

@@ -15,6 +15,7 @@ from dualparse.errors import InputError
 
 def register(app: typer.Typer) -> None:
     app.command()(train)
+    app.command()(refit)
 
 
 def train(
@@ -38,12 +39,38 @@ def train(
     settings = read_recipe(recipe, overrides=set_)
     folder = out or Path("runs") / recipe.stem
     from dualparse.models.cores import use_all_cores
+    from dualparse.runs import REFIT
     from dualparse.train.run import choose_device
     from dualparse.train.run import train as run
 
     use_all_cores()
     follow(run(settings, folder, resume=resume, device=choose_device(device)), console)
     console.print(f"done: {folder}   (next: dualparse evaluate {folder})", highlight=False, markup=False)
+    if settings.refit:
+        console.print(f"      {folder / REFIT}   (with the dev pairs as well)", highlight=False, markup=False)
+
+
+def refit(
+    run: Path = typer.Argument(help="Folder of a finished run."),
+    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+) -> None:
+    """Train a finished run once more, with the dev pairs as well.
+
+    Dev has said how long each stage is to be trained; that said, its pairs can be learned from. The outcome is a run of
+    its own, RUN/refit: ask it, serve it, score it on test. A refit that was interrupted goes on.
+
+    Example: dualparse refit runs/trails
+    """
+    console = Console()
+    from dualparse.models.cores import use_all_cores
+    from dualparse.runs import REFIT, Run
+    from dualparse.train.run import choose_device
+    from dualparse.train.run import refit as again
+
+    use_all_cores()
+    follow(again(Run.open(run), device=choose_device(device)), console)
+    folder = run / REFIT
+    console.print(f'done: {folder}   (next: dualparse parse {folder} "...")', highlight=False, markup=False)
 
 
 def _print_settings(console: Console) -> None:

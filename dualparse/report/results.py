@@ -103,6 +103,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "pairs by analogy": data.get("analogies", 0) > 0,
+        "dev pairs too": bool(recipe.get("refit")),
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
         "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
         "after pseudo-labels": played and "pseudo" in stages,
@@ -186,9 +187,9 @@ def _conditions(settings: Mapping[str, Any], stages: set[str]) -> str:
     kept = {
         group: {name: value for name, value in values.items() if f"{group}.{name}" not in _OF_METHODS}
         for group, values in settings.items()
-        if group != "stages" and (group not in readers or readers[group] & stages)
+        if isinstance(values, Mapping) and (group not in readers or readers[group] & stages)
     }
-    return json.dumps(kept, sort_keys=True)
+    return json.dumps([kept, settings.get("refit", False)], sort_keys=True)
 
 
 _OF_METHODS = {

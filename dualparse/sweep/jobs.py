@@ -115,8 +115,13 @@ def _run_cell(job: Job) -> None:
         "stages": _stages(job, run, recipe),
         "train_seconds": round(trained - started, 1),
     }
-    for split in ("dev", "test") if job.test else ("dev",):
-        _score(result, run, split, device)
+    if recipe.refit:
+        again = _for_test(run)
+        seconds = {stage: told["seconds"] for stage, told in _stages(job, again, recipe).items()}
+        result["refit"] = {"epochs": again.recipe.stop_at, "seconds": seconds}
+    _score(result, run, "dev", device)
+    if job.test:
+        _score(result, _for_test(run), "test", device)
     result |= {
         "data": checksums(recipe),
         "hardware": _hardware(device),
@@ -135,7 +140,7 @@ def _run_test(job: Job) -> None:
     if path.exists() and "test" in json.loads(path.read_bytes()):
         return
     result = dict(job.facts)
-    _score(result, Run.open(Path(job.folder)), "test", choose_device(job.device))
+    _score(result, _for_test(Run.open(Path(job.folder))), "test", choose_device(job.device))
     write_text(path, json.dumps(result, indent=1) + "\n")
 
 
@@ -152,7 +157,7 @@ def _train(job: Job, recipe: Recipe) -> torch.device:
     _tell(job, begun=begun)
     for event in train(recipe, Path(job.folder), resume=True, device=device, shared=shared):
         if isinstance(event, Record) and event.best:
-            score = _main_score(event.scores)
+            score = _main_score(event.scores) or score
         if isinstance(event, Tick) and time.monotonic() - told > PROGRESS_SECONDS:
             done = round((event.epoch - 1 + event.done / event.total) / event.epochs, 4)
             _tell(job, begun=begun, stage=event.stage, epoch=event.epoch, epochs=event.epochs, done=done, score=score)
@@ -182,6 +187,13 @@ def _score(result: dict[str, Any], run: Run, split: str, device: torch.device) -
         result["correct"] = result.get("correct", {}) | {split: "".join("01"[bool(hit)] for hit in hits)}
         wrong = [mistake.kind.value for mistake in read_mistakes(run.folder, split=split).mistakes if mistake.wrong]
         result["mistakes"] = result.get("mistakes", {}) | {split: dict(Counter(wrong).most_common())}
+
+
+def _for_test(run: Run) -> Run:
+    """The run itself, or the one that learned from the dev pairs as well where the recipe asks for it."""
+    from dualparse.runs import REFIT, Run
+
+    return Run.open(run.folder / REFIT) if run.recipe.refit else run
 
 
 def _best(run: Run) -> dict[str, Any]:

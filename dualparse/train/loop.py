@@ -41,7 +41,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long to train and when to look (see `config.TrainSettings`)."""
+    """How long to train and when to look (see `config.TrainSettings`). `stop_at`, where it is not 0, is the last epoch,
+    and its weights count without a look at dev."""
 
     epochs: int
     patience: int = 1000
@@ -49,6 +50,18 @@ class Schedule:
     evaluate_every: int = 1
     final_rate: float = 1.0
     seed: int = 1
+    stop_at: int = 0
+
+    @property
+    def last(self) -> int:
+        return self.stop_at or self.epochs
+
+    def looks_at(self, epoch: int) -> bool:
+        """Whether dev is asked after an epoch."""
+        if self.stop_at:
+            return False
+        since = epoch - self.evaluate_from
+        return epoch == self.epochs or (since >= 0 and since % self.evaluate_every == 0)
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,7 @@ def epoch_seed(seed: int, stage: str, epoch: int) -> int:
 
 
 def fit(task: Task, schedule: Schedule, *, checkpoint: Path | None = None) -> Iterator[Tick | Record]:
-    """Train; afterwards the task's modules hold the weights of the best epoch on dev.
+    """Train; afterwards the task's modules hold the weights of the best epoch on dev, or of the one to stop at.
 
     1. take up the checkpoint if there is one, telling again what it knows
     2. an epoch of steps   3. dev scores   4. remember the best   5. checkpoint
@@ -101,7 +114,7 @@ def fit(task: Task, schedule: Schedule, *, checkpoint: Path | None = None) -> It
     for values in progress.records:
         yield Record(**values)  # type: ignore[arg-type]
     saved_at = time.monotonic()
-    while progress.epoch < schedule.epochs and not _out_of_patience(progress, schedule):
+    while progress.epoch < schedule.last and not _out_of_patience(progress, schedule):
         epoch = progress.epoch + 1
         started = time.perf_counter()
         torch.manual_seed(epoch_seed(schedule.seed, task.stage, epoch))
@@ -109,14 +122,15 @@ def fit(task: Task, schedule: Schedule, *, checkpoint: Path | None = None) -> It
         for module in stepper.modules.values():
             module.train()
         for done, total in task.epoch(epoch):
-            yield Tick(task.stage, epoch, schedule.epochs, done, total)
+            yield Tick(task.stage, epoch, schedule.last, done, total)
         figures = task.summarize(stepper.take_figures())
         scores: dict[str, float] = {}
         is_best = False
-        if epoch == schedule.epochs or (
-            epoch >= schedule.evaluate_from and (epoch - schedule.evaluate_from) % schedule.evaluate_every == 0
-        ):
+        if schedule.looks_at(epoch):
             scores, is_best = _evaluate(task, progress, epoch, best)
+        elif epoch == schedule.stop_at:
+            _keep(stepper, best)
+            is_best = True
         record = Record(task.stage, epoch, figures, scores, is_best, round(time.perf_counter() - started, 3))
         progress.epoch = epoch
         progress.records.append(vars(record).copy())
@@ -142,13 +156,18 @@ def _evaluate(task: Task, progress: _Progress, epoch: int, best: dict[str, Tenso
     for module in stepper.modules.values():
         module.eval()
     scores = task.evaluate()
+    stepper.swap_averages()
     is_best = progress.best_score is None or scores["score"] > progress.best_score
     if is_best:
         progress.best_score, progress.best_epoch = scores["score"], epoch
-        for name, parameter in zip(stepper.names, stepper.parameters, strict=True):
-            best[name].copy_(parameter.detach())
-    stepper.swap_averages()
+        _keep(stepper, best)
     return scores, is_best
+
+
+def _keep(stepper: Stepper, best: dict[str, Tensor]) -> None:
+    """Remember the weights, or their average."""
+    for name, weights in zip(stepper.names, stepper.averages or stepper.parameters, strict=True):
+        best[name].copy_(weights.detach())
 
 
 def _save(path: Path, stepper: Stepper, best: dict[str, Tensor], progress: _Progress) -> None:

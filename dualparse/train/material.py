@@ -14,7 +14,7 @@ from dualparse.config import DataSettings, ModelSettings, Recipe
 from dualparse.data.batch import Direction
 from dualparse.data.benchmarks import glove_path, require
 from dualparse.data.catalog import open_domain
-from dualparse.data.examples import Example, dev_split, labeled_split, load_examples
+from dualparse.data.examples import Example, Split, Splits, dev_split, labeled_split, load_examples
 from dualparse.data.glove import read_vectors
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
@@ -50,7 +50,8 @@ class Relative:
 class Material:
     """Examples as this run may use them: pairs that people labeled, pairs made from the grammar (`noisy`: the same, as
     q2lf reads them), pairs made by analogy, `queries` and `forms` without label, and the `relatives`. In a `joint`
-    family all its domains are among these, in its own order, so that the agents of each learn the same."""
+    family all its domains are among these, in its own order, so that the agents of each learn the same. Where
+    everything is learned from, there is no dev."""
 
     domain: Domain
     labeled: list[Example]
@@ -98,19 +99,19 @@ def load_material(recipe: Recipe) -> Material:
     settings = recipe.data
     splits = load_examples(domain, dev_seed=settings.split_seed)
     made, dev = canonical_examples(domain, settings), splits.dev
-    if made and not dev:  # nobody has labeled anything: the checkpoint is chosen by how well the grammar is learned
+    if settings.everything:
+        dev = []
+    elif made and not dev:  # nobody has labeled anything: the checkpoint is chosen by how well the grammar is learned
         made, dev = dev_split(made, seed=settings.split_seed)
-    train = labeled_split(
-        splits.train, ratio=settings.labeled, seed=settings.split_seed, unlabeled_ratio=settings.unlabeled
-    )
+    train, known = _training(splits, settings)
     for name, examples in (("training", train.labeled + made), ("dev", dev)):
-        if not examples:
+        if not examples and not (name == "dev" and settings.everything):
             hint = ": data.canonical makes some from its grammar" if domain.grammar and not made else ""
             raise InputError(f"the domain {domain.name!r} has no {name} pairs{hint}")
     queries = (train.queries + splits.extra_queries) if settings.queries else []
     forms = train.forms if settings.forms else []
     relatives = load_relatives(domain, settings)
-    own = [] if settings.joint else splits.train + splits.extra_queries + made
+    own = [] if settings.joint else known + splits.extra_queries + made
     seen = own + [each for relative in relatives for each in relative.seen]
     lexicons = [domain.lexicon, *(relative.domain.lexicon for relative in relatives)]
     return Material(
@@ -133,6 +134,16 @@ def load_material(recipe: Recipe) -> Material:
     )
 
 
+def _training(splits: Splits, settings: DataSettings) -> tuple[Split, list[Example]]:
+    """The pairs of a domain that are trained on, some of which lose their label, and all of them as they were. Where
+    dev is learned from as well, the same share of it keeps its labels, and the others are those they were."""
+    parts = [splits.train, *([splits.dev] if settings.everything else [])]
+    seed, ratios = settings.split_seed, {"ratio": settings.labeled, "unlabeled_ratio": settings.unlabeled}
+    torn = [labeled_split(pairs, seed=seed, **ratios) for pairs in parts]
+    whole = Split(*(sum((getattr(part, side) for part in torn), []) for side in ("labeled", "queries", "forms")))
+    return whole, [pair for pairs in parts for pair in pairs]
+
+
 def _of_the_family(domain: Domain, relatives: list[Relative]) -> list[Example]:
     """What was made by analogy for the domain as one of its own family."""
     return next((relative.analogous for relative in relatives if relative.domain.name == domain.name), [])
@@ -149,9 +160,9 @@ def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
         if other.name == domain.name and not settings.joint:
             continue
         splits = load_examples(other, dev_seed=settings.split_seed)
-        split = labeled_split(splits.train, ratio=settings.labeled, seed=settings.split_seed)
+        split, known = _training(splits, settings)
         made = canonical_examples(other, settings)
-        seen = splits.train + splits.extra_queries + made
+        seen = known + splits.extra_queries + made
         analogous = analogous_examples(other, split.labeled, settings)
         relatives.append(Relative(other, split.labeled, made, analogous, splits.dev, seen))
     return relatives

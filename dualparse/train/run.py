@@ -17,7 +17,7 @@ from dualparse.config import DataSettings, ModelSettings, Recipe, Stage
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, unfinished
-from dualparse.runs import Run
+from dualparse.runs import REFIT, Run
 from dualparse.train import cpu
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
@@ -73,10 +73,11 @@ def train(
     others = material.others
     pairs = sum(len(other.pairs_of("q2lf")) for other in others)
     family = f" and {pairs} of {len(others)} other domains" if others else ""
+    dev = "the dev pairs among them" if recipe.data.everything else f"{len(material.dev)} for dev"
     yield Note(
         f"{material.domain.title}: {len(material.labeled) + sum(made.values())} pairs to train on"
         f"{made_up and f' ({made_up})'}{family}, "
-        f"{len(material.dev)} for dev; {len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
+        f"{dev}; {len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
     )
     run.write_log([record for record in run.read_log() if _finished(run, recipe, record["stage"])])
     for stage in recipe.stages:
@@ -88,6 +89,36 @@ def train(
             yield Note(f"{stage}: finished before, kept")
             continue
         yield from _train_stage(recipe, run, stage, material, device)
+    if recipe.refit:
+        yield from refit(run, device=device)
+
+
+def refit(run: Run, *, device: torch.device) -> Iterator[Note | Tick | Record]:
+    """Train all stages of a finished run once more, with the dev pairs as well, into the folder `refit` below its own.
+    A refit that was interrupted goes on."""
+    recipe = refit_recipe(run)
+    folder = run.folder / REFIT
+    yield Note(f"once more with the dev pairs as well: {folder}")
+    yield from train(recipe, folder, resume=True, device=device)
+
+
+def refit_recipe(run: Run) -> Recipe:
+    """The recipe of a run with the dev pairs as well. There is no dev to choose by then: what it chose counts."""
+    recipe = run.recipe
+    if recipe.data.everything:
+        raise InputError("this run has learned from the dev pairs already", path=run.folder)
+    best = {record["stage"]: record["epoch"] for record in run.read_log() if record["best"]}
+    if missing := [stage for stage in recipe.stages if stage not in best or not _finished(run, recipe, stage)]:
+        raise InputError(
+            f"not finished: {', '.join(missing)} (dualparse train --resume goes on with it)", path=run.folder
+        )
+    changed = {
+        "refit": False,
+        "start_from": "",
+        "data": recipe.data.model_copy(update={"everything": True}),
+        "stop_at": {stage: best[stage] for stage in recipe.stages},
+    }
+    return recipe.model_copy(update=changed)
 
 
 def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
@@ -145,7 +176,7 @@ def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator
 
 def _read_by(recipe: Recipe, stage: Stage) -> tuple[ModelSettings, DataSettings]:
     """What decides the sizes of a stage's model, and which pairs it learns from."""
-    read = ("labeled", "canonical", "noise", "analogies", "split_seed", "family", "joint")
+    read = ("labeled", "canonical", "noise", "analogies", "split_seed", "everything", "family", "joint")
     alone = stage_recipe(recipe, stage)
     return alone.model, DataSettings(**{name: getattr(alone.data, name) for name in read})
 

@@ -32,6 +32,8 @@ def score_run(
     """Score every agent the run has, or had `before` a later stage went on with it; returns the scores by agent. Under
     "both" are those of the forms both agents choose, where the recipe says so (`search.reconstruction`)."""
     recipe = run.recipe
+    if split == "dev" and recipe.data.everything:
+        raise InputError("this run has learned from the dev pairs: scores on them say nothing", path=run.folder)
     domain = open_domain(recipe.domain)
     examples = getattr(load_examples(domain, dev_seed=recipe.data.split_seed), split)
     if not examples:

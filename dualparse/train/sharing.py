@@ -47,7 +47,9 @@ def _unread(recipe: Recipe) -> dict[str, list[str]]:
 
 def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     """The recipe of a run that trains one pre-training stage of another run and nothing else."""
-    alone = essence(recipe.model_copy(update={"stages": (stage,), "start_from": ""}))
+    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name == stage}
+    changed = {"stages": (stage,), "start_from": "", "refit": False, "stop_at": stop_at}
+    alone = essence(recipe.model_copy(update=changed))
     if recipe.data.joint and stage in ("q2lf", "lf2q"):  # the same for the whole family
         alone = alone.model_copy(update={"domain": recipe.data.family[0]})
     unread = ["beams", "reconstruction"]  # training looks with dev_beams
@@ -59,6 +61,7 @@ def fingerprint(recipe: Recipe) -> str:
     not go into it, so that it outlives new ones."""
     unread = _unread(recipe)
     told = recipe.model_dump(mode="json", exclude={group: set(names) for group, names in unread.items()})
+    told = {name: value for name, value in told.items() if value or name not in ("refit", "stop_at")}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -66,6 +69,8 @@ def _unread_data(recipe: Recipe) -> list[str]:
     stages, unread = set(recipe.stages), []
     queries, forms = stages & {"query_lm", "pseudo", "dual"}, stages & {"lf_lm", "pseudo", "dual"}
     data, whole = recipe.data, recipe.data.labeled == 1.0  # whole: no pair is torn apart
+    if not data.everything:
+        unread.append("everything")
     if not queries:
         unread.append("queries")
     if not forms or whole:

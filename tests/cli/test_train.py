@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -242,7 +243,19 @@ def test_a_split_that_does_not_exist(run, dualparse):
     assert_told(dualparse("evaluate", run, "--split", "tets"), "expected dev or test")
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate", "parse", "verbalize"])
+def test_a_finished_run_is_refit_into_a_run_of_its_own(run, dualparse, tmp_path):
+    shutil.copytree(run, tmp_path / "run")
+    done = dualparse("refit", tmp_path / "run", "--device", "cpu")
+    assert done.code == 0, done.err
+    assert "1104 pairs to train on, the dev pairs among them" in done.out
+    assert f"done: {tmp_path / 'run' / 'refit'}" in done.out
+    assert dualparse("parse", tmp_path / "run" / "refit", "which huts have showers").code == 0
+    assert_told(dualparse("evaluate", tmp_path / "run" / "refit"), "has learned from the dev pairs", "refit")
+    assert_told(dualparse("refit", tmp_path / "run" / "refit"), "already")
+    assert_told(dualparse("refit", tmp_path / "none"), "no such run folder")
+
+
+@pytest.mark.parametrize("command", ["train", "refit", "evaluate", "parse", "verbalize"])
 def test_every_command_has_help_with_an_example(dualparse, command):
     result = dualparse(command, "--help")
     assert result.code == 0

@@ -71,6 +71,7 @@ def write(folder: Path, *results: dict) -> Path:
         ({"stages": DUAL, "data": {"recombined": 100}}, "AttPtr+Dual+LF (recombined forms)"),
         ({"data": {"recombined": 100}}, "AttPtr"),
         ({"data": {"analogies": 100}}, "AttPtr (pairs by analogy)"),
+        ({"refit": True}, "AttPtr (dev pairs too)"),
     ],
 )
 def test_a_recipe_has_the_papers_name(settings, name):
@@ -140,6 +141,9 @@ def test_alike_are_runs_that_differ_in_nothing_but_what_makes_their_methods():
     assert compared(check(70.0, 60.0), check(90.0, 60.0, seed=2), lm(71.0, 61.0)) == [70.0, 71.0], "the same seeds"
     assert compared(check(70.0, 60.0), lm(71.0, 61.0), domains=("atis", "calendar")) == [], "one domain is missing"
     assert compared(long, lm(71.0, 61.0)) == [], "played otherwise"
+    refit = check(70.0, 60.0)
+    refit["recipe"]["refit"] = True
+    assert compared(refit, lm(71.0, 61.0)) == [], "one of them has learned from dev"
     other_split = check(70.0, 60.0)
     other_split["recipe"]["data"]["split_seed"] = 7
     assert compared(other_split, lm(71.0, 61.0)) == [], "other pairs have labels"

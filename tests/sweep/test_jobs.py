@@ -82,6 +82,29 @@ def test_a_sweep_trains_stages_once_and_scores_every_cell(folders):
     assert run(cells(), folders) == []
 
 
+def test_a_refit_is_scored_on_test_and_the_run_before_it_on_dev(folders):
+    plain, again = cells("dual"), cells("dual", refit=True)
+    run(again, folders)
+    result = json.loads((folders.results / "grid" / "dual.json").read_text())
+    folder = folders.run(again[0])
+    assert (folder / "predictions.dev.jsonl").exists() and not (folder / "predictions.test.jsonl").exists()
+    assert (folder / "refit" / "predictions.test.jsonl").exists()
+    assert json.loads((folder / "refit" / "metrics.json").read_text())["test"] == result["test"]
+    assert result["refit"]["epochs"] == {stage: best["epoch"] for stage, best in result["best"].items()}
+    assert result["refit"]["seconds"].keys() == result["best"].keys()
+    assert [entry.state for entry in look(plain, folders)] == [State.OUTDATED], "another result than without"
+    [outcome] = outcomes_of(read_results(folders.results))
+    assert outcome.method == "AttPtr+Dual+LF+Q (dev pairs too)"
+
+
+def test_test_is_scored_later_with_the_refit_as_well(folders):
+    run(cells("sup", test=False, refit=True), folders)
+    run(cells("sup", refit=True), folders)
+    result = json.loads((folders.results / "grid" / "sup.json").read_text())
+    folder = folders.run(cells("sup")[0])
+    assert json.loads((folder / "refit" / "metrics.json").read_text())["test"] == result["test"]
+
+
 def test_a_result_says_where_it_comes_from(folders, tmp_path):
     run(cells("dual"), folders)
     result = json.loads((folders.results / "grid" / "dual.json").read_text())

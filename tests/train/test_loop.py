@@ -105,6 +105,23 @@ def test_epochs_between_two_evaluations_do_not_wear_patience_out():
     assert found[-1].epoch == 9
 
 
+@pytest.mark.parametrize("average", [0.0, 0.9])
+def test_an_epoch_to_stop_at_counts_without_a_look_at_dev(average):
+    whole, cut = make([1, 2, 9], average=average), make([], average=average)
+    list(fit(whole, Schedule(epochs=2, evaluate_from=2)))
+    events = list(fit(cut, Schedule(epochs=7, evaluate_every=1, stop_at=2)))
+    assert [(r.epoch, r.scores, r.best) for r in records(events)] == [(1, {}, False), (2, {}, True)]
+    assert {event.epochs for event in events if isinstance(event, Tick)} == {2}
+    assert same(weights(cut), weights(whole))
+
+
+def test_a_falling_rate_falls_no_faster_where_training_stops_early():
+    whole, cut = make([5, 1, 1, 1]), make([])
+    list(fit(whole, Schedule(epochs=4, final_rate=0.1)))
+    list(fit(cut, Schedule(epochs=4, final_rate=0.1, stop_at=1)))
+    assert same(weights(cut), weights(whole))
+
+
 def test_dev_is_scored_when_the_schedule_says_so_and_at_the_end():
     found = records(fit(make([1] * 8), Schedule(epochs=8, evaluate_from=2, evaluate_every=4)))
     assert [r.epoch for r in found if r.scores] == [2, 6, 8]

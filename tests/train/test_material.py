@@ -55,6 +55,25 @@ def grammar_only(tmp_path: Path) -> Path:
     return folder
 
 
+def test_everything_is_learned_from_where_nothing_is_held_out():
+    held, whole = (load_material(recipe(data={"labeled": 0.5, "everything": every})) for every in (False, True))
+    splits = load_examples(open_domain("trails"), dev_seed=1)
+    assert held.dev == splits.dev and whole.dev == []
+    assert whole.labeled[: len(held.labeled)] == held.labeled
+    added = whole.labeled[len(held.labeled) :]
+    assert len(added) == len(splits.dev) // 2 and all(pair in splits.dev for pair in added)
+    torn = [pair.query for pair in splits.dev if pair not in added]
+    assert sorted(example.query for example in whole.queries if example not in held.queries) == sorted(torn)
+    assert len(whole.forms) == len(held.forms) + len(torn)
+    assert {word for pair in splits.dev for word in pair.query} <= set(whole.query_vocab.tokens)
+
+
+def test_a_grammar_without_labels_is_learned_whole_where_nothing_is_held_out(grammar_only):
+    data = {"labeled": 0, "canonical": 24, "forms": False, "everything": True}
+    material = load_material(recipe(str(grammar_only), data=data))
+    assert len(material.canonical) == 24 and material.dev == []
+
+
 def test_a_grammar_gives_pairs_and_all_queries_lose_their_form():
     material = load_material(recipe())
     splits = load_examples(open_domain("trails"), dev_seed=1)

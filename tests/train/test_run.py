@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from dualparse.config import Recipe, make_recipe
 from dualparse.errors import InputError
 from dualparse.models.tensors import load_tensors
-from dualparse.runs import Run
+from dualparse.runs import REFIT, Run
 from dualparse.train import loop
 from dualparse.train.loop import Record, Tick
 from dualparse.train.material import load_material, set_word_vectors
-from dualparse.train.run import Note, choose_device, train
+from dualparse.train.run import Note, choose_device, refit, refit_recipe, train
+from dualparse.train.score import score_run
 
 CPU = torch.device("cpu")
 STAGES = ["q2lf", "lf2q", "query_lm", "lf_lm"]
@@ -83,6 +84,51 @@ def test_a_run_leaves_settings_vocabularies_weights_and_a_log(toy_files, tmp_pat
     assert Run.open(folder).recipe == recipe()
     best = [r.epoch for r in told if r.stage == "q2lf" and r.best][-1]
     assert load_tensors(folder / "q2lf.safetensors")[1]["epoch"] == str(best)
+
+
+def test_a_refit_learns_from_dev_as_long_as_dev_found_best(toy_files, tmp_path):
+    stages = [*STAGES, "pseudo", "dual"]
+    game = {"epochs": 2, "beams": 2, "max_length": 8}
+    data = {"labeled": 0.5}
+    first = recipe(stages=stages, game=game, data=data, refit=True)
+    notes = [event.text for event in train(first, tmp_path / "run", device=CPU) if isinstance(event, Note)]
+    run, again = Run.open(tmp_path / "run"), Run.open(tmp_path / "run" / REFIT)
+    best = {record["stage"]: record["epoch"] for record in run.read_log() if record["best"]}
+    assert again.recipe.stop_at == best and set(best) == set(stages)
+    assert again.recipe.data.everything and not again.recipe.refit and again.recipe.game == first.game
+    log = again.read_log()
+    assert all(record["scores"] == {} for record in log)
+    assert {record["stage"]: record["epoch"] for record in log if record["best"]} == best
+    assert any("once more" in note for note in notes) and any("the dev pairs among them" in note for note in notes)
+    assert load_tensors(again.weights("q2lf"))[1]["epoch"] == str(best["dual"])
+    with pytest.raises(InputError, match="has learned from the dev pairs"):
+        score_run(again, split="dev", device=CPU)
+    assert score_run(again, split="test", device=CPU)["q2lf"]["examples"] == 9
+    with pytest.raises(InputError, match="already"):
+        refit_recipe(again)
+
+
+def test_a_refit_goes_on_where_it_was(toy_files, tmp_path):
+    list(train(recipe(stages=["q2lf", "lf2q"]), tmp_path / "run", device=CPU))
+    run = Run.open(tmp_path / "run")
+    whole = list(refit(run, device=CPU))
+    before = left_behind(run.folder / REFIT)
+    again = Run.open(run.folder / REFIT)
+    again.weights("lf2q").unlink()
+    told = list(refit(run, device=CPU))
+    assert left_behind(run.folder / REFIT) == before
+    assert len([event for event in told if isinstance(event, Tick)]) < len(
+        [event for event in whole if isinstance(event, Tick)]
+    )
+
+
+def test_an_unfinished_run_is_not_refit(toy_files, tmp_path):
+    list(train(recipe(stages=["q2lf", "lf2q"]), tmp_path / "run", device=CPU))
+    run = Run.open(tmp_path / "run")
+    run.weights("lf2q").unlink()
+    with pytest.raises(InputError, match="not finished: lf2q"):
+        list(refit(run, device=CPU))
+    assert not (run.folder / REFIT).exists()
 
 
 def test_a_folder_with_a_run_is_not_touched_without_resume(toy_files, tmp_path):

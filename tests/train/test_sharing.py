@@ -30,6 +30,7 @@ OTHERS = {
     "model.word_vectors": "some.txt",
     "start_from": "runs/other",
     "stages": '["q2lf", "lf2q", "query_lm", "dual"]',
+    "stop_at": "{q2lf = 1}",
 }
 
 
@@ -84,7 +85,10 @@ def test_a_stage_reads_its_own_settings_only(stage, unread):
         "search.reconstruction",
         "stages",
         "start_from",
+        "refit",
     }
+    if stage != "q2lf":
+        unread.add("stop_at")
     if stage.endswith("lm"):
         unread |= {"model.copy_mechanism", "model.word_dropout", "model.word_vectors"}
         unread |= {key for key in KEYS if key.startswith("search.")}
