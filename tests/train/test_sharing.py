@@ -13,6 +13,7 @@ from dualparse.models.tensors import load_tensors
 from dualparse.train.run import train
 from dualparse.train.sharing import PRETRAINING, essence, fingerprint, stage_recipe
 
+CPU = torch.device("cpu")
 ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "dual"]
 TINY = {
     "domain": "toy",
@@ -117,7 +118,7 @@ def test_what_a_stage_does_not_read_changes_no_weight(stage, tmp_path, monkeypat
     weights = []
     for number, recipe in enumerate((tiny(), tiny(*settings))):
         folder = tmp_path / str(number)
-        for _ in train(recipe.model_copy(update={"stages": (stage,)}), folder, device=torch.device("cpu")):
+        for _ in train(recipe.model_copy(update={"stages": (stage,), "stop_at": {}}), folder, device=CPU):
             pass
         weights.append(load_tensors(folder / f"{stage}.safetensors")[0])
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
