@@ -7,8 +7,9 @@ no operation fills a GPU. A piece keeps to its core, so another program that wan
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -42,6 +43,18 @@ def each_on_a_core(work: Callable[[Item], Result], items: Sequence[Item]) -> lis
             return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)  # a thread's own number becomes that of all threads to come
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Without threads of torch's own. One that was woken for a moment's work stays on its core for a while and waits
+    for more, in the way of the pieces that come next."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def each_on_a_stream(work: Sequence[Callable[[], Result]]) -> list[Result]:

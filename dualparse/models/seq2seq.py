@@ -9,6 +9,7 @@ The decoder does not read the attention back, so teacher forcing is one LSTM cal
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -312,3 +313,11 @@ class Seq2Seq(nn.Module):
         )
         log_weights = scores.masked_fill(~memory.mask.unsqueeze(1), CLOSED).log_softmax(-1)
         return log_weights, log_weights.exp() @ memory.states
+
+
+def quiet(model: Seq2Seq) -> Seq2Seq:
+    """The same network, with the same parameters, that never drops anything, whatever the other is about."""
+    twin = copy.copy(model)
+    twin._modules = {**model._modules, "dropout": Dropout(0.0)}
+    twin.training = False
+    return twin

@@ -9,7 +9,6 @@ import math
 import operator
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -26,7 +25,8 @@ from dualparse.models.cores import each_on_a_core, each_on_a_stream
 from dualparse.models.dropout import own_noise
 from dualparse.models.groups import grouped_log_probs
 from dualparse.models.language_model import LanguageModel, length_normalized
-from dualparse.rewards import check_validity, without_dropout
+from dualparse.models.seq2seq import quiet
+from dualparse.rewards import check_validity
 from dualparse.search import Options
 from dualparse.train.dual import (
     FIGURES,
@@ -139,6 +139,7 @@ class Game:
         for judge in (players.query_lm, players.lf_lm):
             if judge is not None:
                 judge.eval().requires_grad_(False)
+        self.quiet = [quiet(agent.model) for agent in agents]
         modules: dict[str, nn.Module] = {agent.direction: agent.model for agent in agents}
         self.stepper = Stepper(modules, self.loss, 2 * len(FIGURES) + 4, optimizer)
 
@@ -246,13 +247,9 @@ class Game:
 
         def reward(i: int) -> Tensor | None:
             if self.options.noisy_reward and learns[i]:
-                return None  # what was just learned from
-            quiet = nullcontext() if self.options.noisy_reward else without_dropout(models[i])
-            with torch.no_grad(), quiet:
-                return log_probs(models[i], _back(rows[i], sources, k))
-
-        def both(i: int) -> tuple[Tensor, Tensor | None]:
-            return teach(i), reward(i)
+                return None  # what is learned from says it as well
+            with torch.no_grad():
+                return log_probs(models[i] if self.options.noisy_reward else self.quiet[i], _back(rows[i], sources, k))
 
         def judge(loop: Loop) -> Tensor:
             written, size = _written(rows[loop.writer], sources, k), len(self.agents[loop.writer].target_vocab)
@@ -260,16 +257,15 @@ class Game:
 
         gpu = self.stepper.capture
         log_probs: Callable[..., Tensor] = operator.call if gpu else grouped_log_probs  # the graphs want few shapes
-        judges: list[Callable[[], Any]] = [partial(judge, loop) for loop in self.loops]
+        work: list[Callable[[], Any]] = [partial(do, i) for do in (teach, reward) for i in (0, 1)]
+        work += [partial(judge, loop) for loop in self.loops]
         if gpu:
-            passes: list[Callable[[], Any]] = [partial(do, i) for do in (teach, reward) for i in (0, 1)]
-            done = each_on_a_stream(passes + judges)
-            found, validity = list(zip(done[:2], done[2:4], strict=True)), done[4:]
+            done = each_on_a_stream(work)
         else:
             with own_noise([model.dropout for model in models]):
-                done = each_on_a_core(lambda do: do(), [partial(both, 0), partial(both, 1)] + judges)
-            found, validity = done[:2], done[2:]
-        return [_scored(*found[i], sources * k, back=learns[i]) for i in (0, 1)], validity
+                done = each_on_a_core(operator.call, work)
+        taught, rewards, validity = done[:2], done[2:4], done[4:]
+        return [_scored(taught[i], rewards[i], sources * k, back=learns[i]) for i in (0, 1)], validity
 
     def _teaches(self, loop: Loop) -> bool:
         """Whether the agent that reads in a loop learns anything in it."""

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dualparse.models.cores import each_on_a_core
+from dualparse.models.cores import each_on_a_core, on_one_core
 from dualparse.models.tiny import tiny_is_zero
 
 Loss = Callable[..., tuple[Tensor | Sequence[Tensor], Tensor]]
@@ -110,10 +110,15 @@ class Stepper:
         losses, figures = self.loss(key, *inputs)
         self.optimizer.zero_grad(set_to_none=True)
         differentiate(losses)
+        with on_one_core():
+            self._update()
+        self.figures += figures.detach()
+
+    def _update(self) -> None:
+        """Clipping, Adam and the moving average."""
         for module in self.modules.values():
             torch.nn.utils.clip_grad_norm_(module.parameters(), self.settings.clip, foreach=True)
         self.optimizer.step()
-        self.figures += figures.detach()
         if self.averages:
             torch._foreach_lerp_(self.averages, [p.detach() for p in self.parameters], 1 - self.settings.average)
 
