@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
 
 @dataclass(frozen=True)
@@ -79,15 +80,22 @@ def joined(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return group, first
 
 
+def input_gates(lstm: nn.LSTM, read: Tensor, *, backward: bool = False) -> Tensor:
+    """What is read, [N, E], adds to the gates of an LSTM, or of its second direction: [N, 4n], biases included."""
+    suffix = "_reverse" if backward else ""
+    names = ("weight_ih_l0", "bias_ih_l0", "bias_hh_l0")
+    inward, one, other = (lstm.get_parameter(name + suffix) for name in names)
+    return F.linear(read, inward[:, : read.shape[1]], one + other)
+
+
 def forest_lstm(
-    lstm: nn.LSTM, read: Tensor, start: tuple[Tensor, Tensor], forest: Forest, *, backward: bool = False
+    lstm: nn.LSTM, gates: Tensor, start: tuple[Tensor, Tensor], forest: Forest, *, backward: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """What an LSTM makes of the nodes, with `backward` its second direction: hidden states [N, n], and hidden and cell
-    [B, n] at the ends of the rows. read [N, E]: what it reads at each node; start: hidden, cell [starts, n]."""
-    suffix = "_reverse" if backward else ""
-    names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
-    inward, recurrent, one, other = (lstm.get_parameter(name + suffix) for name in names)
-    return _ForestLSTM.apply(read, *start, inward[:, : read.shape[1]], recurrent, one + other, forest)
+    [B, n] at the ends of the rows. gates [N, 4n]: `input_gates` of each node, which are overwritten; start: hidden,
+    cell [starts, n]."""
+    recurrent = lstm.get_parameter("weight_hh_l0_reverse" if backward else "weight_hh_l0")
+    return _ForestLSTM.apply(gates, *start, recurrent, forest)
 
 
 class _ForestLSTM(torch.autograd.Function):
@@ -96,28 +104,21 @@ class _ForestLSTM(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        read: Tensor,
-        hidden: Tensor,
-        cell: Tensor,
-        inward: Tensor,
-        recurrent: Tensor,
-        bias: Tensor,
-        forest: Forest,
+        ctx: Any, gates: Tensor, hidden: Tensor, cell: Tensor, recurrent: Tensor, forest: Forest
     ) -> tuple[Tensor, Tensor, Tensor]:
         from dualparse.models.compiled_forest import step
 
         starts, n = forest.starts, recurrent.shape[1]
-        gates, weight = torch.addmm(bias, read, inward.T), recurrent.T.contiguous()
-        states, cells = (read.new_empty(starts + forest.nodes, n) for _ in range(2))
+        gates, weight = gates.detach(), recurrent.T.contiguous()
+        states, cells = (gates.new_empty(starts + forest.nodes, n) for _ in range(2))
         states[:starts], cells[:starts] = hidden, cell
-        before = read.new_empty(forest.nodes, n)
+        before = gates.new_empty(forest.nodes, n)
         arrays = (gates.numpy(), forest.parent, cells.numpy(), states.numpy(), before.numpy(), starts)
         step(*arrays, 0, 0, forest.levels[1])
         for here, last, (lo, hi, following) in zip(*forest.split(gates, before), forest.steps(), strict=True):
             here.addmm_(last, weight)
             step(*arrays, lo, hi, following)
-        ctx.save_for_backward(read, inward, recurrent, before)
+        ctx.save_for_backward(recurrent, before)
         ctx.gates, ctx.cells, ctx.forest = gates, cells, forest
         end = torch.from_numpy(forest.end)
         return states[starts:], states[end], cells[end]
@@ -127,7 +128,7 @@ class _ForestLSTM(torch.autograd.Function):
     def backward(ctx: Any, to_nodes: Tensor, to_last: Tensor, to_last_cell: Tensor) -> tuple[Tensor | None, ...]:
         from dualparse.models.compiled_forest import step_back
 
-        read, inward, recurrent, before = ctx.saved_tensors
+        recurrent, before = ctx.saved_tensors
         forest: Forest = ctx.forest
         gates, cells, ctx.gates = ctx.gates, ctx.cells, None  # made into gradients in place, so once only
         starts, end = forest.starts, torch.from_numpy(forest.end)
@@ -142,5 +143,4 @@ class _ForestLSTM(torch.autograd.Function):
             step_back(*arrays, lo, hi, following)
             torch.mm(here, recurrent, out=last)
         step_back(*arrays, 0, 0, forest.levels[1])
-        weights = (read.T @ gates).T, (before.T @ gates).T
-        return gates @ inward, to_hidden[:starts], to_cells[:starts], *weights, gates.sum(0), None
+        return gates, to_hidden[:starts], to_cells[:starts], (before.T @ gates).T, None

@@ -21,11 +21,11 @@ from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
 from dualparse.models.additive import CLOSED, in_parts, powers_of, small
 from dualparse.models.dropout import Dropout, Rule
-from dualparse.models.forest import forest_lstm, grow, joined
+from dualparse.models.forest import forest_lstm, grow, input_gates, joined
 
 if TYPE_CHECKING:
     from dualparse.models.language_model import LanguageModel
-    from dualparse.models.seq2seq import Seq2Seq
+    from dualparse.models.seq2seq import Memory, Seq2Seq
 
 
 LINE = 16  # numbers of a cache line
@@ -62,9 +62,25 @@ def packed_log_probs(model: Seq2Seq, batch: Batch, *, shared: int = 0, times: in
     """`model(batch, ...)`, [B]."""
     many = shared * times
     owner = np.concatenate([np.arange(many) // times, np.arange(shared, shared + len(batch.targets) - many)])
-    noisy = model.training and (model.dropout.p > 0 or model.word_dropout > 0)
+    noisy = _noisy(model)
     kin = _of_one_target(batch.targets.numpy()[many:], shared) if noisy else np.zeros(len(batch.source), dtype=np.int64)
     return _decode(model, _encode(model, batch.source, kin), owner, batch)
+
+
+def packed_memory(model: Seq2Seq, source: Tensor, copy: Tensor) -> Memory:
+    """`model.encode(source, copy)`, with nothing at padding."""
+    from dualparse.models.seq2seq import Memory
+
+    rows, mask = len(source), source != PAD
+    read = _encode(model, source, np.arange(rows) if _noisy(model) else np.zeros(rows, dtype=np.int64))
+    states, keys = (each.new_zeros(*mask.shape, each.shape[1]) for each in (read.states, read.keys))
+    states[mask], keys[mask] = read.states, read.keys
+    return Memory(states, keys, mask, copy, read.hidden, read.cell)
+
+
+def _noisy(model: Seq2Seq) -> bool:
+    """Whether anything is dropped."""
+    return model.training and (model.dropout.p > 0 or model.word_dropout > 0)
 
 
 def _of_one_target(targets: np.ndarray, alone: int) -> np.ndarray:
@@ -80,14 +96,32 @@ def _encode(model: Seq2Seq, source: Tensor, kin: np.ndarray) -> Sources:
     begin, start = length.cumsum() - length, np.zeros_like(length)
     forth, back = (grow(rows, length, start, 1, kin) for rows in (tokens, _turned(tokens, length)))
     turn = np.repeat(2 * begin + length - 1, length) - np.arange(length.sum())  # a token -> its place backwards
-    group, first = joined(forth.place, back.place[turn])
-    words = _take(source[real], first)
-    embedded = model.dropout(model.source_embedding(model.misread(words, words != PAD)))
-    nothing = (embedded.new_zeros(1, model.encoder.hidden_size),) * 2
-    ahead, *_ = forest_lstm(model.encoder, _take(embedded, group[forth.first]), nothing, forth)
-    behind, *last = forest_lstm(model.encoder, _take(embedded, group[turn[back.first]]), nothing, back, backward=True)
+    words, lstm = source[real], model.encoder
+    if _noisy(model):
+        group, first = joined(forth.place, back.place[turn])
+        words = _take(words, first)
+        embedded = model.dropout(model.source_embedding(model.misread(words, words != PAD)))
+        gates = (
+            input_gates(lstm, _take(embedded, group[forth.first])),
+            input_gates(lstm, _take(embedded, group[turn[back.first]]), backward=True),
+        )
+    else:
+        gates = (
+            _gates_of(lstm, model.source_embedding, _take(words, forth.first)),
+            _gates_of(lstm, model.source_embedding, _take(words, turn[back.first]), backward=True),
+        )
+    nothing = (gates[0].new_zeros(1, lstm.hidden_size),) * 2
+    ahead, *_ = forest_lstm(lstm, gates[0], nothing, forth)
+    behind, *last = forest_lstm(lstm, gates[1], nothing, back, backward=True)
     states = torch.cat([_take(ahead, forth.place - 1), _take(behind, back.place[turn] - 1)], dim=-1)
     return Sources(states, model.attention_keys(states), begin, length, *last)
+
+
+def _gates_of(lstm: nn.LSTM, embedding: nn.Embedding, words: Tensor, *, backward: bool = False) -> Tensor:
+    """`input_gates` of words [N] of which nothing is dropped; where these are many, those of the vocabulary serve."""
+    if torch.is_grad_enabled() or len(words) < embedding.num_embeddings:
+        return input_gates(lstm, embedding(words), backward=backward)
+    return input_gates(lstm, embedding.weight, backward=backward).index_select(0, words)
 
 
 def _decode(model: Seq2Seq, sources: Sources, owner: np.ndarray, batch: Batch) -> Tensor:
@@ -97,8 +131,13 @@ def _decode(model: Seq2Seq, sources: Sources, owner: np.ndarray, batch: Batch) -
     forest = grow(inputs, lengths, owner, len(sources.length), owner)
     row = np.repeat(np.arange(len(lengths)), lengths)
     node = torch.from_numpy(forest.place - forest.starts)  # of each target: what was read before it
-    embedded = model.dropout(model.target_embedding(batch.inputs[written][torch.from_numpy(forest.first)]))
-    hidden, *_ = forest_lstm(model.decoder, embedded, (sources.hidden, sources.cell), forest)
+    words = _take(batch.inputs[written], forest.first)
+    embedded = model.dropout(model.target_embedding(words))
+    if _noisy(model):
+        gates = input_gates(model.decoder, embedded)
+    else:
+        gates = _gates_of(model.decoder, model.target_embedding, words)
+    hidden, *_ = forest_lstm(model.decoder, gates, (sources.hidden, sources.cell), forest)
     log_attention, features = _attend(model, sources, hidden, owner[row[forest.first]])
     known = targets < model.target_size
     named = torch.where(known, targets, UNK)
@@ -123,9 +162,13 @@ def packed_text_log_probs(model: LanguageModel, inputs: Tensor, targets: Tensor)
     start = np.zeros_like(lengths)
     noisy = model.training and model.dropout.p > 0
     forest = grow(inputs.numpy(), lengths, start, 1, np.arange(len(lengths)) if noisy else start)
-    embedded = model.dropout(model.embedding(_take(inputs[written], forest.first)))
-    nothing = (embedded.new_zeros(1, model.lstm.hidden_size),) * 2
-    hidden, *_ = forest_lstm(model.lstm, embedded, nothing, forest)
+    words = _take(inputs[written], forest.first)
+    if noisy:
+        gates = input_gates(model.lstm, model.dropout(model.embedding(words)))
+    else:
+        gates = _gates_of(model.lstm, model.embedding, words)
+    nothing = (gates.new_zeros(1, model.lstm.hidden_size),) * 2
+    hidden, *_ = forest_lstm(model.lstm, gates, nothing, forest)
     logits = _logits(model.predict, model.dropout(hidden))
     row = np.repeat(np.arange(len(lengths)), lengths)
     return _sums(_picked(logits, torch.from_numpy(forest.place - 1), targets[written]), row, len(lengths))

@@ -22,7 +22,7 @@ from dualparse.data.vocab import PAD, UNK
 from dualparse.models import compiled, fused_lstm
 from dualparse.models.additive import CLOSED, additive_scores, powers_of, scores_of_powers
 from dualparse.models.dropout import Dropout
-from dualparse.models.packed import packed_log_probs
+from dualparse.models.packed import packed_log_probs, packed_memory
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,8 @@ class Seq2Seq(nn.Module):
 
     def encode(self, source: Tensor, copy: Tensor) -> Memory:
         """[B, S] numbers -> memory (Eqs. 1-3)."""
+        if compiled.usable(self.generate.weight) and not torch.is_grad_enabled():
+            return packed_memory(self, source, copy)
         mask = source != PAD
         embedded = self.dropout(self.source_embedding(self.misread(source, mask)))
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)

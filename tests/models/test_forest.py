@@ -14,7 +14,7 @@ if not compiled.load():
     pytest.skip("needs the extra `fast`", allow_module_level=True)
 
 from dualparse.models.compiled_forest import WINDOW
-from dualparse.models.forest import forest_lstm, grow, joined
+from dualparse.models.forest import forest_lstm, grow, input_gates, joined
 
 texts = st.lists(st.lists(st.integers(4, 6), max_size=5), min_size=1, max_size=WINDOW)
 
@@ -101,7 +101,7 @@ def test_along_a_forest_an_lstm_is_what_it_is_along_every_row(rows, seed, backwa
     begin = [torch.randn(3, 7, requires_grad=True) for _ in range(2)]
     flat = torch.tensor([token for row in rows for token in row], dtype=torch.long)
     read = vectors[flat[torch.from_numpy(forest.first)]]
-    found = forest_lstm(lstm, read, tuple(begin), forest, backward=backward)
+    found = forest_lstm(lstm, input_gates(lstm, read, backward=backward), tuple(begin), forest, backward=backward)
     suffix = "_reverse" if backward else ""
     single = torch.nn.LSTM(5, 7, batch_first=True)
     names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
