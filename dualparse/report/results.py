@@ -23,6 +23,7 @@ from dualparse.train.sharing import essence
 
 MISSING = "-"
 BOTH = "both agents choose"
+DEV_TOO = "dev pairs too"  # a refit
 Result = Mapping[str, Any]
 
 
@@ -103,7 +104,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "pairs by analogy": data.get("analogies", 0) > 0,
-        "dev pairs too": bool(recipe.get("refit")),
+        DEV_TOO: bool(recipe.get("refit")),
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
         "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
         "after pseudo-labels": played and "pseudo" in stages,
@@ -270,11 +271,24 @@ def average(cells: Sequence[Scores]) -> float | None:
     return statistics.mean(cell.median for cell in cells)
 
 
-def best_of_ours(outcomes: Sequence[Outcome], domains: Sequence[str], *, base: str, labeled: float = 1.0) -> str | None:
+def before_refit(outcomes: Iterable[Outcome], refits: Iterable[Outcome]) -> list[Outcome]:
+    """The runs that differ from refits in nothing but this."""
+
+    def key(run: Outcome) -> tuple[Any, ...]:
+        settings = json.dumps(json.loads(run.settings) | {"refit": False}, sort_keys=True)
+        return run.domain, run.seed, BOTH in run.method, settings
+
+    wanted = {key(run) for run in refits}
+    return [run for run in outcomes if DEV_TOO not in run.method and key(run) in wanted]
+
+
+def best_of_ours(
+    outcomes: Sequence[Outcome], domains: Sequence[str], *, base: str, labeled: float = 1.0, refit: bool = False
+) -> str | None:
     """The method that is best on dev among those that add something to this one of the paper's and were run on all
-    domains."""
+    domains. Refits are not among them, or alone: dev does not know them from what they go back to."""
     names = sorted({o.method for o in outcomes if (o.labeled, o.unlabeled) == (labeled, 1.0)} - METHODS)
-    names = [name for name in names if name.partition(" (")[0] == base]
+    names = [name for name in names if name.partition(" (")[0] == base and (DEV_TOO in name) == refit]
     runs = {name: [select(outcomes, name, domain, labeled=labeled) for domain in domains] for name in names}
     dev = {name: mean_dev(chain.from_iterable(seeds)) for name, seeds in runs.items() if all(seeds)}
     return max(dev, key=lambda name: dev[name]) if dev else None

@@ -16,7 +16,7 @@ from dualparse.report.figures import figure3, figure4, summary
 from dualparse.report.page import BEGIN, END, draw, put_into, put_results_into, sharing_text, short_text, write_report
 from dualparse.report.paper import DOMAINS, PAPER
 from dualparse.report.results import all_outcomes, outcomes_of
-from dualparse.report.tables import beyond, main_table, mistakes, own_table, table2, table3, table4, table5
+from dualparse.report.tables import beyond, main_table, mistakes, own_table, refit_table, table2, table3, table4, table5
 
 ROOT = Path(__file__).parents[2]
 DUAL = ["q2lf", "lf2q", "query_lm", "dual"]
@@ -122,6 +122,28 @@ def test_of_what_we_add_to_a_method_the_best_on_dev_is_shown():
         ["AttPtr+Dual", "pairs from the grammar", "60.0", "-", "-"],
     ]
     assert own_table(outcomes, labeled=0.5).rows == []
+
+
+def test_refits_stand_beside_what_they_go_back_to():
+    def run(test: float, dev: float, **settings: object) -> dict:
+        return result(test, **settings) | {"dev": {"q2lf": {"accuracy": dev}}}
+
+    analogies = {"data": {"analogies": 9}}
+    runs = [
+        run(70.0, 60.0, **analogies),
+        run(72.0, 61.0, refit=True, **analogies),
+        run(74.0, 59.0, seed=2, refit=True, **analogies),
+        run(80.0, 99.0, train={"epochs": 3}, **analogies),
+        run(60.0, 90.0),
+        run(65.0, 40.0, refit=True),
+    ]
+    table = refit_table(all_outcomes(runs))
+    assert table.rows == [["AttPtr", "ATIS", "100%", "pairs by analogy", "85.7", "70.0", "73.0 (72.0-74.0, 2 seeds)"]]
+    assert table.records[0]["dev held out"] == 70.0 and table.records[0]["dev pairs too"] == 73.0
+    outcomes = outcomes_of(runs)
+    assert own_table(outcomes).rows[0][1:3] == ["pairs by analogy", "80.0"], "dev knows nothing of a refit"
+    assert refit_table(all_outcomes(runs[-1:])).rows == [["AttPtr", "ATIS", "100%", "-", "85.7", "-", "65.0"]]
+    assert refit_table(all_outcomes(runs[:1])).rows == []
 
 
 def test_the_mistakes_of_the_best_on_dev_are_told_by_kind():
