@@ -118,9 +118,7 @@ def refit_table(outcomes: Sequence[Outcome]) -> Table:
             records[-1] |= dict(zip(_BEFORE_AND_AFTER, map(average, cells), strict=True))
     header = ["method", "data", "labels", "added", "paper", *_BEFORE_AND_AFTER]
     title = "Trained once more with the dev pairs as well, as long as dev had found best (`refit`): test accuracy"
-    note = (
-        "The paper's parsers do not learn from dev. Where half of the labels count, half of the dev pairs have theirs."
-    )
+    note = "The paper's parsers do not learn from dev. With half of the labels, half of the dev pairs have theirs."
     return Table("refit", title, header, rows, records, note=note)
 
 
