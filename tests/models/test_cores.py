@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dualparse.models import cores as module
-from dualparse.models.cores import cores, each_on_a_core, use_all_cores
+from dualparse.models.cores import cores, each_on_a_core, on_one_core, use_all_cores
 
 
 @pytest.fixture
@@ -34,6 +34,15 @@ def test_pieces_run_at_the_same_time_on_one_thread_each(threads):
         return torch.get_num_threads()
 
     assert each_on_a_core(work, list(range(threads))) == [1] * threads
+
+
+def test_between_pieces_torch_keeps_to_one_core(threads):
+    with on_one_core():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == threads
+    with pytest.raises(KeyError), on_one_core():
+        raise KeyError
+    assert torch.get_num_threads() == threads
 
 
 def test_all_cores_can_be_used_though_torch_has_one_thread(monkeypatch):

@@ -60,6 +60,43 @@ def test_without_padding_everything_is_the_same(copy, seed, shared, times, rest)
 
 
 @COPY
+@given(seed=st.integers(0, 10_000), rows=st.integers(0, 30))
+@settings(max_examples=30, deadline=None)
+def test_search_reads_its_sources_without_padding_as_with_it(copy, seed, rows):
+    """Few tokens and more than the vocabulary has, from which on a table serves; an empty source among them."""
+    model, batch = tiny_model(seed=seed, copy=copy).float().eval(), batch_of(seed, rows)
+    wanted = model.encode(batch.source, batch.copy)  # with gradients: with padding
+    with torch.no_grad():
+        found = model.encode(batch.source, batch.copy)
+        scored = packed.packed_log_probs(model, batch)
+    torch.testing.assert_close(scored, with_padding(model, batch), atol=1e-4, rtol=1e-5)
+    assert torch.equal(found.mask, wanted.mask) and torch.equal(found.copy, wanted.copy)
+    for name in ("states", "keys"):
+        one, other = (getattr(memory, name) for memory in (found, wanted))
+        assert one.shape == other.shape and not one[~found.mask].any()
+        torch.testing.assert_close(one[found.mask], other[found.mask], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(found.hidden, wanted.hidden, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(found.cell, wanted.cell, atol=1e-5, rtol=1e-5)
+
+
+def test_a_noisy_search_draws_for_every_source():
+    model = noisy_model()
+    source = torch.full((6, 5), 5)
+    with torch.no_grad():
+        states = model.encode(source, source).states
+    assert len({tuple(row) for row in states[:, 0].tolist()}) == 6
+
+
+@pytest.mark.parametrize("size", [15, 16, 17])
+def test_room_behind_an_output_layer_has_no_probability(size):
+    layer, features = torch.nn.Linear(3, size), torch.randn(5, 3)
+    logits = packed._logits(layer, features).detach()
+    assert logits.shape == (5, -(-size // 16) * 16)
+    torch.testing.assert_close(logits[:, :size], layer(features))
+    assert float(logits.softmax(-1)[:, size:].sum()) == 0.0
+
+
+@COPY
 def test_numbers_too_large_for_the_kernel_are_right_too(copy, monkeypatch):
     model, batch = tiny_model(seed=3, copy=copy).float(), batch_of(3, 9)
     monkeypatch.setattr(packed, "small", lambda tensor: False)

@@ -11,7 +11,8 @@ from toy import random_sources, tiny_model
 
 from dualparse.data.batch import Batch, pad
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
-from dualparse.models.seq2seq import Seq2Seq
+from dualparse.models.dropout import Dropout
+from dualparse.models.seq2seq import Seq2Seq, quiet
 from dualparse.train.step import Adam, Stepper
 
 V = 8  # target vocabulary of the tiny models
@@ -36,6 +37,20 @@ def row_of(batch: Batch, i: int) -> Batch:
 
 def teacher_forced(model: Seq2Seq, batch: Batch) -> torch.Tensor:
     return model.log_probs(model.encode(batch.source, batch.copy), batch.inputs, batch.targets)
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_quiet_twin_drops_nothing_while_the_other_learns(copy):
+    model = tiny_model(seed=5, copy=copy).train()
+    model.dropout, model.word_dropout = Dropout(0.5), 0.5
+    twin, batch = quiet(model), make_batch(5)
+    with torch.no_grad():
+        model.generate.bias.add_(1.0)  # after the twin was made
+        found = twin(batch)
+        assert model.training and model.dropout.training and not twin.training
+        assert not torch.equal(found, model(batch))
+        torch.testing.assert_close(found, model.eval()(batch))
+    assert [id(p) for p in twin.parameters()] == [id(p) for p in model.parameters()]
 
 
 # The equations again, on single numpy vectors.
