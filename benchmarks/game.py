@@ -42,12 +42,10 @@ from dualparse.models.shared_gpu import TOLD
 from dualparse.runs import Run
 from dualparse.sweep.jobs import current_commit
 from dualparse.train import cpu
-from dualparse.train.dual import play
-from dualparse.train.game import Game, Sets, _batches, _judge_queries, _sources
+from dualparse.train.game import Game, Sets, _batches, _sources
 from dualparse.train.material import load_material
 from dualparse.train.round import open_players
 from dualparse.train.run import choose_device, train
-from dualparse.train.searcher import find_together
 from dualparse.train.sharing import fingerprint
 from dualparse.train.stages import game_options
 from dualparse.train.step import Adam
@@ -57,7 +55,7 @@ BATCH = 16
 WARM_UP = 3
 TARGET = 3.1  # iterations a second on two cores
 CACHE = Path(__file__).parent.parent / ".cache"
-PARTS = ("search", "play", "inputs", "update")
+PARTS = ("rounds", "inputs", "update")
 
 Say = Callable[[str], None]
 
@@ -126,15 +124,8 @@ class Player:
 
     def _iterate(self, queries: list, forms: list, pairs: list) -> list[float]:
         """As `Game.iterate`, with a look at the clock after each part."""
-        game, players = self.game, self.game.players
-        marks = [time.perf_counter()]
-        rows = ([source.row for source in sources] for sources in (queries, forms))
-        found = find_together(list(zip(game.searchers, rows, strict=True)))
-        marks.append(time.perf_counter())
-        rounds = (
-            play(players.q2lf, players.lf2q, queries, found[0], game._judge_forms, self.rng),
-            play(players.lf2q, players.q2lf, forms, found[1], _judge_queries, self.rng),
-        )
+        game, marks = self.game, [time.perf_counter()]
+        rounds = game.rounds(queries, forms, self.rng)
         marks.append(time.perf_counter())
         key, inputs = game.inputs(rounds, pairs)
         marks.append(time.perf_counter())

@@ -27,7 +27,7 @@ from dualparse.models.groups import grouped_log_probs
 from dualparse.models.language_model import LanguageModel, length_normalized
 from dualparse.models.seq2seq import quiet
 from dualparse.rewards import check_validity
-from dualparse.search import Options
+from dualparse.search import Found, Options
 from dualparse.train.dual import (
     FIGURES,
     Round,
@@ -166,14 +166,18 @@ class Game:
         self.stepper(key, inputs)
 
     def rounds(self, queries: Sequence[Source], forms: Sequence[Source], rng: random.Random) -> tuple[Round, Round]:
-        """Steps 1 and 2: the loop from queries and the loop from forms, without gradients."""
-        q2lf, lf2q = self.players.q2lf, self.players.lf2q
-        rows = ([source.row for source in sources] for sources in (queries, forms))
-        found_forms, found_queries = find_together(list(zip(self.searchers, rows, strict=True)))
-        return (
-            play(q2lf, lf2q, queries, found_forms, self._judge_forms, rng),
-            play(lf2q, q2lf, forms, found_queries, _judge_queries, rng),
-        )
+        """Steps 1 and 2: the loop from queries and the loop from forms, without gradients. A search that is over is
+        played with while the other goes on, so each has a generator of its own."""
+        starts, judges = (queries, forms), (self._judge_forms, _judge_queries)
+        drawing = [random.Random(rng.getrandbits(64)) for _ in starts]
+
+        def played(writer: int, found: Found) -> Round:
+            first, second = self.agents[writer], self.agents[1 - writer]
+            return play(first, second, starts[writer], found, judges[writer], drawing[writer])
+
+        rows = ([source.row for source in sources] for sources in starts)
+        from_query, from_form = find_together(list(zip(self.searchers, rows, strict=True)), played)
+        return from_query, from_form
 
     def _judge_forms(self, texts: Sequence[str]) -> list[float]:
         return check_validity(self.check, texts, graded=self.options.graded)

@@ -8,7 +8,8 @@ compiled where Numba is there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -180,17 +181,29 @@ def _steps(options: Options) -> int:
     return -(-options.max_length // LOOK_EVERY) * LOOK_EVERY
 
 
-def find_together(searches: Sequence[tuple[Searcher, list[Row]]]) -> list[Found]:
-    """Several searches beside each other; the result of each in the order given."""
+def find_together(
+    searches: Sequence[tuple[Searcher, list[Row]]], then: Callable[[int, Found], Any] = lambda number, found: found
+) -> list[Any]:
+    """Several searches beside each other; what `then` makes of each (its number, what it found) in the order given. It
+    is asked as soon as a search is over, while others may go on."""
+
+    def find(number: int) -> Any:
+        searcher, rows = searches[number]
+        return then(number, searcher.find(rows))
+
+    numbers = range(len(searches))
     if not all(searcher.capture for searcher, _ in searches):
         if any(searcher.capture for searcher, _ in searches):
-            return [searcher.find(rows) for searcher, rows in searches]
+            return [find(number) for number in numbers]
         noisy = [searcher.agent.model.dropout for searcher, _ in searches if searcher.noisy]
         with own_noise(noisy), tiny_is_zero():
-            return each_on_a_core(lambda pair: pair[0].find(pair[1]), searches)
+            return each_on_a_core(find, numbers)
     for searcher, rows in searches:
         searcher.begin(rows)
     waiting = [searcher for searcher, _ in searches]
     while waiting:
         waiting = [searcher for searcher in waiting if not searcher.proceed()]
-    return [searcher.collect() for searcher, _ in searches]
+    made: dict[int, Any] = {}
+    for number in sorted(numbers, key=lambda number: searches[number][0].options.max_length):  # short ones end first
+        made[number] = then(number, searches[number][0].collect())
+    return [made[number] for number in numbers]
