@@ -8,6 +8,7 @@ good part of the whole time (`benchmarks/README.md`).
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from functools import cache
 
@@ -18,9 +19,11 @@ _LARGEST = (1 << 30, 1 << 25)  # blocks below this come from the heap; older ver
 
 @cache
 def keep_freed_memory() -> bool:
-    """Ask the C library to keep what is freed, once a process; says whether it could be asked (glibc alone can)."""
+    """Ask the C library to keep what is freed, once a process; says whether it could be asked (glibc alone can). Large
+    blocks shall come in large pages; torch looks at that variable before its first block, and not again."""
     if sys.platform != "linux":
         return False
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     try:
         setting = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +17,8 @@ from dualparse.models.cores import each_on_a_core, on_one_core
 from dualparse.models.tiny import tiny_is_zero
 
 Loss = Callable[..., tuple[Tensor | Sequence[Tensor], Tensor]]
-"""(shape key, *tensors) -> the loss to minimise, and a vector of figures to add up over the epoch. Of modules that have
-nothing in common it may be several losses."""
+"""(shape key, *tensors) -> the loss to minimise, and a vector of figures to add up over the epoch. Where modules have
+nothing in common it may be a loss for each of them, in their order."""
 
 
 @dataclass(frozen=True)
@@ -49,37 +48,42 @@ class Stepper:
         self.device = self.parameters[0].device
         self.capture = self.device.type == "cuda"
         self.figures = torch.zeros(figures, device=self.device)
-        self.averages = [p.detach().clone() for p in self.parameters] if settings.average else []
-        self.optimizer = torch.optim.Adam(self._groups(), fused=True, capturable=self.capture)
-        for parameter in self.parameters:  # Adam makes its state at the first step; a graph needs it before
-            self.optimizer.state[parameter] = {
+        copied = {name: [p.detach().clone() for p in m.parameters()] for name, m in self.modules.items()}
+        self._averages = copied if settings.average else {}
+        self.averages = [average for of_module in self._averages.values() for average in of_module]
+        self.optimizers = {name: self._optimizer(name) for name in self.modules}
+        self._graphs: dict[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor]]] = {}
+        self._pool = torch.cuda.graph_pool_handle() if self.capture else None
+
+    def _optimizer(self, name: str) -> torch.optim.Adam:
+        """Adam for a module; biases do not decay. A graph reads the rate from a tensor."""
+        rate = self.settings.learning_rate * self.settings.shares.get(name, 1.0)
+        groups: dict[float, list[nn.Parameter]] = {}
+        for key, parameter in self.modules[name].named_parameters():
+            groups.setdefault(0.0 if "bias" in key else self.settings.weight_decay, []).append(parameter)
+        told = {"lr": torch.tensor(rate, device=self.device) if self.capture else rate, "initial_lr": rate}
+        made = torch.optim.Adam(
+            [{"params": parameters, "weight_decay": decay} | told for decay, parameters in groups.items()],
+            fused=True,
+            capturable=self.capture,
+        )
+        for parameter in self.modules[
+            name
+        ].parameters():  # Adam makes its state at the first step; a graph needs it before
+            made.state[parameter] = {
                 "step": torch.zeros((), device=self.device),
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
-        self._graphs: dict[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor]]] = {}
-        self._pool = torch.cuda.graph_pool_handle() if self.capture else None
+        return made
 
-    def _groups(self) -> list[dict[str, Any]]:
-        """Parameters by rate and decay; biases do not decay. A graph reads the rate from a tensor."""
-        groups: dict[tuple[float, bool], list[nn.Parameter]] = {}
-        for name, module in self.modules.items():
-            rate = self.settings.learning_rate * self.settings.shares.get(name, 1.0)
-            for key, parameter in module.named_parameters():
-                groups.setdefault((rate, "bias" in key), []).append(parameter)
-        return [
-            {
-                "params": parameters,
-                "weight_decay": 0.0 if bias else self.settings.weight_decay,
-                "lr": torch.tensor(rate, device=self.device) if self.capture else rate,
-                "initial_lr": rate,
-            }
-            for (rate, bias), parameters in groups.items()
-        ]
+    def _moments(self) -> list[dict[str, Tensor]]:
+        """What Adam remembers of every parameter."""
+        return [self.optimizers[name].state[p] for name, module in self.modules.items() for p in module.parameters()]
 
     def set_rate(self, share: float) -> None:
         """Learning rates as a share of those in the settings."""
-        for group in self.optimizer.param_groups:
+        for group in (group for optimizer in self.optimizers.values() for group in optimizer.param_groups):
             rate = share * group["initial_lr"]
             if self.capture:
                 group["lr"].fill_(rate)
@@ -108,19 +112,34 @@ class Stepper:
 
     def _step(self, key: Hashable, inputs: Sequence[Tensor]) -> None:
         losses, figures = self.loss(key, *inputs)
-        self.optimizer.zero_grad(set_to_none=True)
-        differentiate(losses)
-        with on_one_core():
-            self._update()
+        self._forget()
+        if isinstance(losses, Tensor) or self.capture:
+            differentiate(losses)
+            with on_one_core():
+                for name in self.modules:
+                    self._update(name)
+        else:
+            each_on_a_core(self._learn, list(zip(self.modules, losses, strict=True)))
         self.figures += figures.detach()
 
-    def _update(self) -> None:
+    def _forget(self) -> None:
+        """Leave the gradients of the last step behind."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    def _learn(self, own: tuple[str, Tensor]) -> None:
+        """What a step does to one module, from its own loss on."""
+        name, loss = own
+        loss.backward()
+        self._update(name)
+
+    def _update(self, name: str) -> None:
         """Clipping, Adam and the moving average."""
-        for module in self.modules.values():
-            torch.nn.utils.clip_grad_norm_(module.parameters(), self.settings.clip, foreach=True)
-        self.optimizer.step()
+        parameters = list(self.modules[name].parameters())
+        torch.nn.utils.clip_grad_norm_(parameters, self.settings.clip, foreach=True)
+        self.optimizers[name].step()
         if self.averages:
-            torch._foreach_lerp_(self.averages, [p.detach() for p in self.parameters], 1 - self.settings.average)
+            torch._foreach_lerp_(self._averages[name], [p.detach() for p in parameters], 1 - self.settings.average)
 
     def _record(self, key: Hashable, inputs: Sequence[Tensor]) -> tuple[torch.cuda.CUDAGraph, list[Tensor]]:
         """Capture a step for a new shape."""
@@ -140,7 +159,7 @@ class Stepper:
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             differentiate(self.loss(key, *inputs)[0])
-            self.optimizer.zero_grad(set_to_none=True)
+            self._forget()
         torch.cuda.current_stream().wait_stream(stream)
         torch.cuda.synchronize()
         torch.cuda.empty_cache()  # what the trial used is of no use to the graphs' own pool
@@ -148,9 +167,9 @@ class Stepper:
 
     def state(self) -> dict[str, Tensor]:
         """Weights, moments and averages by name, for a checkpoint."""
-        state = {"step": self.optimizer.state[self.parameters[0]]["step"]}
-        for name, parameter in zip(self.names, self.parameters, strict=True):
-            moments = self.optimizer.state[parameter]
+        moments_of = self._moments()
+        state = {"step": moments_of[0]["step"]}
+        for name, parameter, moments in zip(self.names, self.parameters, moments_of, strict=True):
             state[f"weight/{name}"] = parameter.detach()
             state[f"mean/{name}"], state[f"square/{name}"] = moments["exp_avg"], moments["exp_avg_sq"]
         state.update({f"average/{name}": average for name, average in zip(self.names, self.averages, strict=False)})
@@ -159,8 +178,7 @@ class Stepper:
     @torch.no_grad()
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Take up a checkpoint, in place: captured graphs stay right."""
-        for name, parameter in zip(self.names, self.parameters, strict=True):
-            moments = self.optimizer.state[parameter]
+        for name, parameter, moments in zip(self.names, self.parameters, self._moments(), strict=True):
             parameter.copy_(state[f"weight/{name}"])
             moments["exp_avg"].copy_(state[f"mean/{name}"])
             moments["exp_avg_sq"].copy_(state[f"square/{name}"])
@@ -178,13 +196,8 @@ class Stepper:
 
 
 def differentiate(losses: Tensor | Sequence[Tensor]) -> None:
-    """Add up the gradients of one loss, or of several that share no parameters."""
-    if isinstance(losses, Tensor):
-        losses.backward()
-    elif losses[0].is_cuda:
-        torch.stack(list(losses)).sum().backward()
-    else:
-        each_on_a_core(Tensor.backward, losses)
+    """Add up the gradients of one loss, or of several."""
+    (losses if isinstance(losses, Tensor) else torch.stack(list(losses)).sum()).backward()
 
 
 @contextmanager

@@ -141,7 +141,7 @@ def test_the_rate_falls_linearly_to_its_share():
     task, rates = make([1] * 5), []
     for event in fit(task, Schedule(epochs=5, final_rate=0.2)):
         if isinstance(event, Record):
-            rates.append(task.stepper.optimizer.param_groups[0]["lr"])
+            rates.append(task.stepper.optimizers["layer"].param_groups[0]["lr"])
     assert rates == pytest.approx([0.01 * share for share in (1.0, 0.8, 0.6, 0.4, 0.2)])
 
 
