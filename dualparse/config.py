@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from dualparse.errors import InputError
 from dualparse.suggest import unknown_name
 
+LEARNED_FROM_DEV = "this run has learned from the dev pairs: scores on them say nothing, use --split test"
+
 Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "pseudo", "dual"]
 
 
@@ -199,9 +201,13 @@ class Recipe(Closed):
 
     @model_validator(mode="after")
     def _stops_fit(self) -> Recipe:
+        epochs = {"pseudo": self.pseudo.epochs or self.train.epochs, "dual": self.game.epochs}
+        epochs |= dict.fromkeys(("query_lm", "lf_lm"), self.language_model.epochs)
         for stage, epoch in self.stop_at.items():
-            if stage not in self.stages or epoch < 1:
-                raise ValueError(f"stop_at: {stage} = {epoch}, expected stages of this recipe and epochs from 1 on")
+            if stage not in self.stages:
+                raise ValueError(f"stop_at: {stage!r} is not among the stages {list(self.stages)}")
+            if not 1 <= epoch <= epochs.get(stage, self.train.epochs):
+                raise ValueError(f"stop_at: {stage} = {epoch}, expected 1 to {epochs.get(stage, self.train.epochs)}")
         if self.refit and self.data.everything:
             raise ValueError("refit needs dev to choose epochs by: leave out data.everything")
         return self

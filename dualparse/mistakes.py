@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from dualparse.config import read_recipe
+from dualparse.config import LEARNED_FROM_DEV, read_recipe
 from dualparse.data.catalog import open_domain
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
@@ -79,11 +79,13 @@ def read_mistakes(run: Path, *, split: str) -> Mistakes:
     """The mistakes of a run on a split, from what `dualparse evaluate` wrote."""
     if not (run / "config.toml").is_file():
         raise InputError("not a run folder: config.toml is missing", path=run)
-    path = run / f"predictions.{split}.jsonl"
+    path, recipe = run / f"predictions.{split}.jsonl", read_recipe(run / "config.toml")
+    if split == "dev" and recipe.data.everything:
+        raise InputError(LEARNED_FROM_DEV, path=run)
     if not path.is_file():
         raise InputError(f"no such file; dualparse evaluate {run} --split {split} writes it", path=path)
     records = list(_records(path))
-    domain = open_domain(read_recipe(run / "config.toml").domain)
+    domain = open_domain(recipe.domain)
     mistakes = [explain(record, domain) for record in records if not record["exact"]]
     return Mistakes(run.resolve().name, split, len(records), mistakes)
 

@@ -125,7 +125,7 @@ def _draw_score(axes: Axes, records: Sequence[Record]) -> None:
     scored = [record for record in records if record["scores"]]
     name = next((name for name in SCORES if any(name in record["scores"] for record in scored)), None)
     if name is None:
-        axes.text(0.5, 0.5, "no dev score yet", ha="center", va="center", transform=axes.transAxes, color=GRAY)
+        axes.text(0.5, 0.5, "no dev score", ha="center", va="center", transform=axes.transAxes, color=GRAY)
         return _finish(axes)
     axes.set_ylabel(SCORES[name])
     marker = "." if len(scored) < 30 else ""

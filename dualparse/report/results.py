@@ -272,7 +272,7 @@ def average(cells: Sequence[Scores]) -> float | None:
 
 
 def before_refit(outcomes: Iterable[Outcome], refits: Iterable[Outcome]) -> list[Outcome]:
-    """The runs that differ from refits in nothing but this."""
+    """The runs whose settings differ from those of refits in nothing but this."""
 
     def key(run: Outcome) -> tuple[Any, ...]:
         settings = json.dumps(json.loads(run.settings) | {"refit": False}, sort_keys=True)

@@ -25,7 +25,7 @@ from dualparse.models.cores import each_on_a_core, each_on_a_stream
 from dualparse.models.dropout import own_noise
 from dualparse.models.groups import grouped_log_probs
 from dualparse.models.language_model import LanguageModel, length_normalized
-from dualparse.models.seq2seq import quiet
+from dualparse.models.seq2seq import Seq2Seq, quiet
 from dualparse.rewards import check_validity
 from dualparse.search import Found, Options
 from dualparse.train.dual import (
@@ -245,15 +245,21 @@ class Game:
         models = [agent.model for agent in self.agents]
         learns = {1 - loop.writer: self._teaches(loop) for loop in self.loops}  # whether it learns the way back
 
-        def teach(i: int) -> Tensor:
+        noisy = self.options.noisy_reward
+
+        def away(model: Seq2Seq, i: int) -> Tensor:
+            with torch.no_grad():
+                return log_probs(model, _back(rows[i], sources, k))
+
+        def teach(i: int) -> tuple[Tensor, Tensor | None]:
+            """And a noisy reward, unless what is learned from says it: an agent has one source of noise, so passes that
+            draw from it go one after the other."""
             batch = rows[i] if learns[i] else _without_back(rows[i], sources, k)
-            return log_probs(models[i], batch, shared=sources, times=k)
+            taught = log_probs(models[i], batch, shared=sources, times=k)
+            return taught, away(models[i], i) if noisy and not learns[i] else None
 
         def reward(i: int) -> Tensor | None:
-            if self.options.noisy_reward and learns[i]:
-                return None  # what is learned from says it as well
-            with torch.no_grad():
-                return log_probs(models[i] if self.options.noisy_reward else self.quiet[i], _back(rows[i], sources, k))
+            return None if noisy else away(self.quiet[i], i)
 
         def judge(loop: Loop) -> Tensor:
             written, size = _written(rows[loop.writer], sources, k), len(self.agents[loop.writer].target_vocab)
@@ -268,8 +274,8 @@ class Game:
         else:
             with own_noise([model.dropout for model in models]):
                 done = each_on_a_core(operator.call, work)
-        taught, rewards, validity = done[:2], done[2:4], done[4:]
-        return [_scored(taught[i], rewards[i], sources * k, back=learns[i]) for i in (0, 1)], validity
+        rewards = [done[i][1] if noisy else done[2 + i] for i in (0, 1)]
+        return [_scored(done[i][0], rewards[i], sources * k, back=learns[i]) for i in (0, 1)], done[4:]
 
     def _teaches(self, loop: Loop) -> bool:
         """Whether the agent that reads in a loop learns anything in it."""

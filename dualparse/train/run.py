@@ -128,6 +128,8 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
             raise InputError(
                 "this folder holds a run already: use --resume to go on with it, or another --out", path=folder
             )
+        if run.recipe == recipe.model_copy(update={"refit": False}) != recipe:
+            raise InputError(f"this run was started without refit: dualparse refit {folder} makes one", path=folder)
         if run.recipe != recipe:
             raise InputError(
                 "the run in this folder was started with other settings (see its config.toml)", path=folder

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
 from dualparse.data.catalog import open_domain
 from dualparse.data.examples import Example, load_examples
@@ -33,7 +34,7 @@ def score_run(
     "both" are those of the forms both agents choose, where the recipe says so (`search.reconstruction`)."""
     recipe = run.recipe
     if split == "dev" and recipe.data.everything:
-        raise InputError("this run has learned from the dev pairs: scores on them say nothing", path=run.folder)
+        raise InputError(LEARNED_FROM_DEV, path=run.folder)
     domain = open_domain(recipe.domain)
     examples = getattr(load_examples(domain, dev_seed=recipe.data.split_seed), split)
     if not examples:

@@ -67,9 +67,8 @@ class Stepper:
             fused=True,
             capturable=self.capture,
         )
-        for parameter in self.modules[
-            name
-        ].parameters():  # Adam makes its state at the first step; a graph needs it before
+        # Adam makes its state at the first step; a graph needs it before.
+        for parameter in self.modules[name].parameters():
             made.state[parameter] = {
                 "step": torch.zeros((), device=self.device),
                 "exp_avg": torch.zeros_like(parameter),

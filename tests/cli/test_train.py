@@ -251,6 +251,7 @@ def test_a_finished_run_is_refit_into_a_run_of_its_own(run, dualparse, tmp_path)
     assert f"done: {tmp_path / 'run' / 'refit'}" in done.out
     assert dualparse("parse", tmp_path / "run" / "refit", "which huts have showers").code == 0
     assert_told(dualparse("evaluate", tmp_path / "run" / "refit"), "has learned from the dev pairs", "refit")
+    assert_told(dualparse("errors", tmp_path / "run" / "refit"), "has learned from the dev pairs", "--split test")
     assert_told(dualparse("refit", tmp_path / "run" / "refit"), "already")
     assert_told(dualparse("refit", tmp_path / "none"), "no such run folder")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -190,6 +191,32 @@ def test_the_reward_is_measured_without_dropout_unless_asked():
     back = FIGURES.index("back")
     assert outcomes[1].figures[back] != pytest.approx(calm[back].item())
     assert outcomes[0].figures[n] != pytest.approx(calm[n].item()), "the losses do have dropout"
+
+
+@pytest.mark.parametrize("lesson", [0.0, 1.0])
+def test_passes_with_dropout_of_one_agent_do_not_run_at_the_same_time(monkeypatch, lesson):
+    """They draw from one generator; which draws first must not be left to the cores."""
+    under_way: set[int] = set()
+    together = []
+
+    def watched(model, batch, **sizes):
+        if not model.training:
+            return grouped_log_probs(model, batch, **sizes)
+        together.append(id(model) in under_way)
+        under_way.add(id(model))
+        time.sleep(0.02)
+        found = grouped_log_probs(model, batch, **sizes)
+        under_way.discard(id(model))
+        return found
+
+    monkeypatch.setattr("dualparse.train.game.grouped_log_probs", watched)
+    monkeypatch.setattr("dualparse.models.cores._cores", 4)
+    rules = Rules(0.3, lesson=lesson)
+    game = letters.game(letters.options(from_query=rules, from_form=rules, noisy_reward=True))
+    for agent in game.agents:
+        agent.model.train()
+    letters.iterate(game)
+    assert together == [False] * (4 if lesson == 0 else 2)
 
 
 def test_a_noisy_reward_of_a_silent_reader_has_dropout(monkeypatch):
