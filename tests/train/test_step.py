@@ -163,3 +163,30 @@ def test_a_module_may_learn_at_a_rate_of_its_own():
 def test_a_rate_for_nobody_is_an_error():
     with pytest.raises(ValueError, match="rates for \\['lager'\\]"):
         make(Adam(shares={"lager": 0.5}))
+
+
+@pytest.mark.parametrize("average", [0.0, 0.9])
+def test_modules_with_losses_of_their_own_learn_side_by_side_what_they_learn_one_after_the_other(average, monkeypatch):
+    """Each on a core, all in turn, and as a graph has it, from the sum of the losses."""
+
+    def two(cores: int, *, graph: bool = False) -> Stepper:
+        torch.manual_seed(3)
+        layers = {"one": nn.Linear(3, 2), "other": nn.Linear(3, 2)}
+
+        def loss(key, inputs, wanted):
+            losses = [((layer(inputs) - wanted) ** 2).sum() for layer in layers.values()]
+            return losses, torch.zeros(1)
+
+        monkeypatch.setattr("dualparse.models.cores._cores", cores)
+        settings = Adam(learning_rate=0.01, weight_decay=0.1, clip=0.5, average=average, shares={"other": 0.5})
+        stepper = Stepper(layers, loss, 1, settings)
+        step = stepper._step if graph else stepper
+        stepper.capture = graph
+        for batch in batches(4):
+            step((), batch)
+        return stepper
+
+    plain, *others = two(1), two(2), two(1, graph=True)
+    for other in others:
+        for found, wanted in zip(weights(other) + other.averages, weights(plain) + plain.averages, strict=True):
+            torch.testing.assert_close(found, wanted, rtol=1e-6, atol=1e-7)
