@@ -201,13 +201,11 @@ class Recipe(Closed):
 
     @model_validator(mode="after")
     def _stops_fit(self) -> Recipe:
-        epochs = {"pseudo": self.pseudo.epochs or self.train.epochs, "dual": self.game.epochs}
-        epochs |= dict.fromkeys(("query_lm", "lf_lm"), self.language_model.epochs)
         for stage, epoch in self.stop_at.items():
             if stage not in self.stages:
                 raise ValueError(f"stop_at: {stage!r} is not among the stages {list(self.stages)}")
-            if not 1 <= epoch <= epochs.get(stage, self.train.epochs):
-                raise ValueError(f"stop_at: {stage} = {epoch}, expected 1 to {epochs.get(stage, self.train.epochs)}")
+            if not 1 <= epoch <= self.training(stage).epochs:
+                raise ValueError(f"stop_at: {stage} = {epoch}, expected 1 to {self.training(stage).epochs}")
         if self.refit and self.data.everything:
             raise ValueError("refit needs dev to choose epochs by: leave out data.everything")
         return self
@@ -227,6 +225,14 @@ class Recipe(Closed):
             if behind := [stage for stage in earlier if order.get(stage, -1) > order.get(later, len(order))]:
                 raise ValueError(f"the stage {later!r} comes before {behind}: expected it behind them")
         return self
+
+    def training(self, stage: str) -> TrainSettings:
+        """How a stage is trained."""
+        if stage == "pseudo" and self.pseudo.epochs:
+            first = min(self.train.evaluate_from, self.pseudo.epochs)
+            return self.train.model_copy(update={"epochs": self.pseudo.epochs, "evaluate_from": first})
+        other = {"dual": self.game, "query_lm": self.language_model, "lf_lm": self.language_model}
+        return other.get(stage, self.train)
 
 
 def read_recipe(path: Path, *, overrides: Sequence[str] = ()) -> Recipe:

@@ -115,13 +115,13 @@ def _run_cell(job: Job) -> None:
         "stages": _stages(job, run, recipe),
         "train_seconds": round(trained - started, 1),
     }
+    again = _for_test(run)
     if recipe.refit:
-        again = _for_test(run)
         seconds = {stage: told["seconds"] for stage, told in _stages(job, again, recipe).items()}
         result["refit"] = {"epochs": again.recipe.stop_at, "seconds": seconds}
     _score(result, run, "dev", device)
     if job.test:
-        _score(result, _for_test(run), "test", device)
+        _score(result, again, "test", device)
     result |= {
         "data": checksums(recipe),
         "hardware": _hardware(device),

@@ -70,7 +70,7 @@ def _agent(direction: Direction, recipe: Recipe, material: Material, device: tor
         task = _supervised(agent, recipe, first, first.pairs_of(direction), others=others, joint=True)
     else:
         task = _supervised(agent, recipe, material, material.pairs_of(direction), others=material.others)
-    return Prepared(task, _schedule(recipe, direction, recipe.train), results(recipe, direction), note)
+    return Prepared(task, _schedule(recipe, direction), results(recipe, direction), note)
 
 
 def _fresh_agent(
@@ -132,16 +132,10 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
     note = f"pseudo: {len(made)} pairs made up, each worth {settings.discount}"
     return Prepared(
         Task("pseudo", task.stepper, task.epoch, task.summarize, task.evaluate),
-        _schedule(recipe, "pseudo", _pseudo_training(recipe)),
+        _schedule(recipe, "pseudo"),
         results(recipe, "pseudo"),
         note,
     )
-
-
-def _pseudo_training(recipe: Recipe) -> TrainSettings:
-    epochs = recipe.pseudo.epochs or recipe.train.epochs
-    first = min(recipe.train.evaluate_from, epochs)
-    return recipe.train.model_copy(update={"epochs": epochs, "evaluate_from": first})
 
 
 def _language_model(stage: str, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
@@ -167,7 +161,7 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
         updates=recipe.language_model.updates,
         seed=recipe.seed,
     )
-    return Prepared(task, _schedule(recipe, stage, recipe.language_model), results(recipe, stage))
+    return Prepared(task, _schedule(recipe, stage), results(recipe, stage))
 
 
 def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
@@ -191,7 +185,7 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         dev_search=search_options(recipe, beams=recipe.search.dev_beams),
     )
     note = f"dual: {len(sets.queries)} queries, {len(sets.forms)} forms, {len(sets.labeled)} pairs"
-    return Prepared(task, _schedule(recipe, "dual", settings), results(recipe, "dual"), note)
+    return Prepared(task, _schedule(recipe, "dual"), results(recipe, "dual"), note)
 
 
 def game_options(settings: GameSettings, recipe: Recipe) -> GameOptions:
@@ -236,8 +230,9 @@ def adam(settings: TrainSettings) -> Adam:
     return Adam(settings.learning_rate, settings.weight_decay, settings.clip, settings.average)
 
 
-def _schedule(recipe: Recipe, stage: str, settings: TrainSettings) -> Schedule:
+def _schedule(recipe: Recipe, stage: str) -> Schedule:
     """Where there is no dev, the last epoch counts."""
+    settings = recipe.training(stage)
     return Schedule(
         settings.epochs,
         settings.patience,

@@ -48,9 +48,8 @@ class Stepper:
         self.device = self.parameters[0].device
         self.capture = self.device.type == "cuda"
         self.figures = torch.zeros(figures, device=self.device)
-        copied = {name: [p.detach().clone() for p in m.parameters()] for name, m in self.modules.items()}
-        self._averages = copied if settings.average else {}
-        self.averages = [average for of_module in self._averages.values() for average in of_module]
+        averaged = self.modules if settings.average else {}
+        self._averages = {name: [p.detach().clone() for p in m.parameters()] for name, m in averaged.items()}
         self.optimizers = {name: self._optimizer(name) for name in self.modules}
         self._graphs: dict[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor]]] = {}
         self._pool = torch.cuda.graph_pool_handle() if self.capture else None
@@ -75,6 +74,11 @@ class Stepper:
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
         return made
+
+    @property
+    def averages(self) -> list[Tensor]:
+        """The moving average of every parameter, or nothing."""
+        return [average for of_module in self._averages.values() for average in of_module]
 
     def _moments(self) -> list[dict[str, Tensor]]:
         """What Adam remembers of every parameter."""
@@ -137,7 +141,7 @@ class Stepper:
         parameters = list(self.modules[name].parameters())
         torch.nn.utils.clip_grad_norm_(parameters, self.settings.clip, foreach=True)
         self.optimizers[name].step()
-        if self.averages:
+        if self._averages:
             torch._foreach_lerp_(self._averages[name], [p.detach() for p in parameters], 1 - self.settings.average)
 
     def _record(self, key: Hashable, inputs: Sequence[Tensor]) -> tuple[torch.cuda.CUDAGraph, list[Tensor]]:
