@@ -154,6 +154,9 @@ class PseudoSettings(Closed):
 
     discount: float = Field(0.5, ge=0, le=1, description="weight of a made-up pair")
     epochs: int = Field(0, ge=0, description="passes over labeled and made-up pairs at the most; 0: train.epochs")
+    teachers: int = Field(
+        1, ge=1, description="pairs of agents, trained from different seeds, that label together; 1: those of the run"
+    )
     reconstruction: float = Field(
         0.0, ge=0, description="weight of lf2q's way back where both agents choose the form of a query; 0: q2lf alone"
     )

@@ -7,6 +7,7 @@ STAGE.checkpoint.safetensors     a stage under way
 log.jsonl                        a record per epoch
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
 refit                            a run folder: the same once more, with the dev pairs as well
+teachers/2 ...                   run folders: agents from other seeds, which labeled together with the run's own
 """
 
 from __future__ import annotations

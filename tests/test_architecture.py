@@ -34,6 +34,7 @@ RANKS = {
     "rewards": 7,
     "runs": 7,
     "rerank": 8,
+    "committee": 8,
     "train": 9,
     "sweep": 10,
     "report": 10,

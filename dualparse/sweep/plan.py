@@ -18,7 +18,7 @@ from dualparse.config import Recipe, make_recipe, read_recipe
 from dualparse.errors import InputError
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.jobs import Job, is_running
-from dualparse.train.sharing import PRETRAINING, fingerprint, stage_recipe
+from dualparse.train.sharing import PRETRAINING, fingerprint, stage_recipe, teachers
 
 SHARED = "shared"
 
@@ -139,14 +139,17 @@ def first_line(text: str) -> str:
 
 
 def stages_of(cell: Cell, folders: Folders) -> dict[str, tuple[Path, Recipe]]:
-    """Pre-training stage -> the shared run it comes from; none where the recipe names an earlier run itself."""
+    """Pre-training stage -> the shared run it comes from, with the folder before it for a teacher's; none where the
+    recipe names an earlier run itself."""
     if cell.recipe.start_from:
         return {}
     found: dict[str, tuple[Path, Recipe]] = {}
-    for stage in PRETRAINING:
-        if stage in cell.recipe.stages:
-            recipe = stage_recipe(cell.recipe, stage)
-            found[stage] = folders.runs / SHARED / f"{stage}-{fingerprint(recipe)}", recipe
+    for place, whole in ({"": cell.recipe} | teachers(cell.recipe)).items():
+        for stage in PRETRAINING:
+            if stage in whole.stages:
+                recipe = stage_recipe(whole, stage)
+                key = f"{place}/{stage}" if place else stage
+                found[key] = folders.runs / SHARED / f"{stage}-{fingerprint(recipe)}", recipe
     return found
 
 
@@ -154,8 +157,8 @@ def stage_jobs(cells: Iterable[Cell], folders: Folders, *, device: str) -> list[
     """Every distinct stage these cells need that nobody has trained yet."""
     jobs: dict[Path, Job] = {}
     for cell in cells:
-        for stage, (folder, recipe) in stages_of(cell, folders).items():
-            if not (folder / f"{stage}.safetensors").exists():
+        for folder, recipe in stages_of(cell, folders).values():
+            if not (folder / f"{recipe.stages[0]}.safetensors").exists():
                 state = str(folder.parent / "jobs" / folder.name)
                 name = f"{SHARED}/{folder.name}"
                 jobs.setdefault(

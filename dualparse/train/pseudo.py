@@ -1,6 +1,6 @@
 """The pseudo-labelling baseline (paper Section 4.4): pairs the pre-trained agents make up from what has no label.
 
-In: the agents, unlabeled queries and forms. Out: pairs, each unlabeled side with the agent's best guess of the other.
+In: the agents, unlabeled queries and forms. Out: pairs, each unlabeled side with the agents' best guess of the other.
 They join the labeled pairs at a discount.
 """
 
@@ -9,15 +9,18 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from dualparse.committee import find_by_committee
 from dualparse.data.batch import Direction
 from dualparse.data.examples import Example
 from dualparse.models.agent import Agent
 from dualparse.rerank import rerank
 from dualparse.search import Hypothesis, Options, find
 
+Teacher = Mapping[Direction, Agent]
+
 
 def pseudo_pairs(
-    agents: Mapping[Direction, Agent],
+    teachers: Sequence[Teacher],
     queries: Sequence[Example],
     forms: Sequence[Example],
     options: Options,
@@ -25,19 +28,20 @@ def pseudo_pairs(
     rng: random.Random,
     reconstruction: float = 0.0,
 ) -> tuple[list[Example], list[Example]]:
-    """A pair for every unlabeled query, and one for every form; `rng` words the entities of forms.
+    """A pair for every unlabeled query, whose form the teachers choose together, and pairs for every form, which each
+    of them puts into words; `rng` words the entities of forms.
 
-    A side for which the agent found nothing, or nothing that ended within the limit, is left out. With `reconstruction`
-    both agents choose among the forms that q2lf found.
+    A side for which nothing was found, or nothing that ended within the limit, is left out. With `reconstruction` the
+    lf2q of the first teacher has a say in the choice of forms.
     """
     texts = [example.query or () for example in queries]
-    found = find(agents["q2lf"], texts, options, rng=rng)
+    found = find_by_committee([teacher["q2lf"] for teacher in teachers], texts, options, rng=rng)
     if reconstruction:
-        found = rerank(agents["lf2q"], texts, found, reconstruction)
+        found = rerank(teachers[0]["lf2q"], texts, found, reconstruction)
     read = [Example(query, lf) for query, lf in zip(texts, _best(found), strict=True)]
     texts = [example.lf or () for example in forms]
-    said = _best(find(agents["lf2q"], texts, options, rng=rng))
-    worded = [Example(query, lf) for query, lf in zip(said, texts, strict=True)]
+    said = [_best(find(teacher["lf2q"], texts, options, rng=rng)) for teacher in teachers]
+    worded = [Example(query, lf) for lf, *ways in zip(texts, *said, strict=True) for query in dict.fromkeys(ways)]
     return _whole(read), _whole(worded)
 
 

@@ -21,7 +21,7 @@ from dualparse.runs import REFIT, Run
 from dualparse.train import cpu
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
-from dualparse.train.sharing import PRETRAINING, stage_recipe
+from dualparse.train.sharing import PRETRAINING, stage_recipe, teachers
 from dualparse.train.stages import prepare, results
 
 
@@ -57,7 +57,8 @@ def train(
 ) -> Iterator[Note | Tick | Record]:
     """Run all stages of a recipe; the folder must be new unless the run is to be resumed.
 
-    `shared` says which run trained a pre-training stage already; the others are looked for in `start_from`.
+    `shared` says which run trained a pre-training stage already, that of a teacher under its folder and stage; the
+    others are looked for in `start_from`.
     """
     if device.type == "cpu":
         cpu.prepare()  # at the start, so that a run that is resumed rounds as before
@@ -88,9 +89,26 @@ def train(
             run.checkpoint(stage).unlink(missing_ok=True)
             yield Note(f"{stage}: finished before, kept")
             continue
+        if stage == "pseudo":
+            yield from _train_teachers(recipe, folder, device, shared or {})
         yield from _train_stage(recipe, run, stage, material, device)
     if recipe.refit:
         yield from refit(run, device=device)
+
+
+def _train_teachers(
+    recipe: Recipe, folder: Path, device: torch.device, shared: Mapping[str, Path]
+) -> Iterator[Note | Tick | Record]:
+    """The other runs whose agents label together with this one's, each in a folder below it. Where an earlier run had
+    the same, theirs are taken over."""
+    for place, other in teachers(recipe).items():
+        yield Note(f"another teacher, seed {other.seed}: {folder / place}")
+        known: dict[str, Path] = {
+            stage: shared[f"{place}/{stage}"] for stage in other.stages if f"{place}/{stage}" in shared
+        }
+        if recipe.start_from and (earlier := Path(recipe.start_from) / place).is_dir():
+            known |= {stage: earlier for stage in other.stages}
+        yield from train(other, folder / place, resume=True, device=device, shared=known)
 
 
 def refit(run: Run, *, device: torch.device) -> Iterator[Note | Tick | Record]:

@@ -16,6 +16,9 @@ from dualparse.config import Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
 
+TEACHERS = "teachers"  # folder of the other runs that label together with one
+BETWEEN_TEACHERS = 1000  # from the seed of one to that of the next: seeds tried side by side have others
+
 Settings = TypeVar("Settings", bound=BaseModel)
 
 
@@ -54,6 +57,28 @@ def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
         alone = alone.model_copy(update={"domain": recipe.data.family[0]})
     unread = ["beams", "reconstruction"]  # training looks with dev_beams
     return alone.model_copy(update={"search": _defaults(alone.search, unread)})
+
+
+def teachers(recipe: Recipe) -> dict[str, Recipe]:
+    """The runs whose agents label together with a run's own: folder below its own -> recipe, which differs in the seed.
+
+    >>> from dualparse.config import make_recipe
+    >>> stages = ["q2lf", "lf2q", "pseudo"]
+    >>> found = teachers(make_recipe({"domain": "trails", "stages": stages, "pseudo": {"teachers": 3}}))
+    >>> {folder: (other.seed, other.stages) for folder, other in found.items()}
+    {'teachers/2': (1001, ('q2lf', 'lf2q')), 'teachers/3': (2001, ('q2lf', 'lf2q'))}
+    """
+    if "pseudo" not in recipe.stages:
+        return {}
+    agents: tuple[Stage, ...] = ("q2lf", "lf2q")
+    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name in agents}
+    common = {"stages": agents, "start_from": "", "refit": False, "stop_at": stop_at}
+    return {
+        f"{TEACHERS}/{number + 1}": essence(
+            recipe.model_copy(update=common | {"seed": recipe.seed + number * BETWEEN_TEACHERS})
+        )
+        for number in range(1, recipe.pseudo.teachers)
+    }
 
 
 def fingerprint(recipe: Recipe) -> str:

@@ -27,6 +27,7 @@ from dualparse.train.game import GameOptions, Players, Sets, game_task
 from dualparse.train.loop import Schedule, Task
 from dualparse.train.material import Material, Relative, set_word_vectors
 from dualparse.train.pseudo import pseudo_pairs
+from dualparse.train.sharing import teachers
 from dualparse.train.step import Adam
 from dualparse.train.supervised import agent_task, language_model_task
 
@@ -112,8 +113,9 @@ def _supervised(
 def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
     """Train q2lf anew on the labeled pairs and on pairs the pre-trained agents made up, these at a discount."""
     settings = recipe.pseudo
+    runs = [(recipe, run), *((other, Run.open(run.folder / place)) for place, other in teachers(recipe).items())]
     read, worded = pseudo_pairs(
-        {d: _trained_agent(d, recipe, run, material, device) for d in ("q2lf", "lf2q")},
+        [{d: _trained_agent(d, *each, material, device) for d in ("q2lf", "lf2q")} for each in runs],
         material.queries,
         material.forms,
         search_options(recipe),

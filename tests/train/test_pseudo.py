@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from dualparse.config import make_recipe
 from dualparse.data.examples import Example
 from dualparse.runs import Run
-from dualparse.search import Options, find
+from dualparse.search import Hypothesis, Options, find
 from dualparse.train import stages
 from dualparse.train.loop import Record, Schedule, fit
 from dualparse.train.material import load_material
@@ -47,7 +47,7 @@ def agents():
 
 
 def make(agents, queries=(), forms=(), *, options=GREEDY) -> list[Example]:
-    read, worded = pseudo_pairs(agents, queries, forms, options, rng=random.Random(0))
+    read, worded = pseudo_pairs([agents], queries, forms, options, rng=random.Random(0))
     return read + worded
 
 
@@ -86,11 +86,32 @@ def test_both_agents_may_choose_the_label(agents, monkeypatch):
 
     monkeypatch.setattr("dualparse.train.pseudo.rerank", last_first)
     queries = [Example(pair.query, None) for pair in pairs]
-    made, _ = pseudo_pairs(agents, queries, (), options, rng=random.Random(0), reconstruction=0.3)
+    made, _ = pseudo_pairs([agents], queries, (), options, rng=random.Random(0), reconstruction=0.3)
     assert asked == [(agents["lf2q"], [pair.query for pair in pairs], 0.3)]
     found = find(agents["q2lf"], [pair.query for pair in pairs], options, rng=random.Random(0))
     assert [pair.lf for pair in made] == [[f for f in forms if f.finished][-1].tokens for forms in found]
     assert made != make(agents, queries, options=options)
+
+
+def test_teachers_choose_forms_together(agents):
+    pairs, options = toy.examples()[::3], Options(beams=4, max_length=12)
+    lost = {"q2lf": toy.agent("q2lf", hidden=24), "lf2q": toy.agent("lf2q", hidden=24)}
+    queries = [Example(pair.query, None) for pair in pairs]
+    read, _ = pseudo_pairs([lost, agents, agents], queries, (), options, rng=random.Random(0))
+    assert read == pairs, "one that has learned nothing does not outvote two that have"
+
+
+def test_each_teacher_says_a_form_in_its_words_and_what_is_said_twice_counts_once(agents, monkeypatch):
+    words = {"first": ("one",), "second": ("another",), "third": ("one",), "silent": ()}
+
+    def find_words(agent, sources, options, *, rng):
+        return [[Hypothesis(words[agent], -1.0, -1.0, True)] for _ in sources]
+
+    monkeypatch.setattr("dualparse.train.pseudo.find", find_words)
+    forms = [Example(None, pair.lf) for pair in (toy.examples()[0], toy.examples()[0], toy.examples()[-1])]
+    teachers = [{"q2lf": agents["q2lf"], "lf2q": name} for name in words]
+    _, worded = pseudo_pairs(teachers, (), forms, GREEDY, rng=random.Random(0))
+    assert worded == [Example(said, form.lf) for form in forms for said in (("one",), ("another",))]
 
 
 def test_a_guess_that_does_not_end_or_says_nothing_is_no_label(agents):
@@ -180,6 +201,34 @@ def test_one_kind_of_unlabeled_data_alone(run, side):
 
 def test_the_paper_counts_a_made_up_pair_half():
     assert make_recipe({"domain": "toy"}).pseudo.discount == 0.5
+
+
+def test_other_teachers_are_runs_of_their_own_and_are_taken_up_again(run, tmp_path):
+    folder, given, events = run(pseudo={"teachers": 3, "epochs": 1})
+    others = [Run.open(folder.folder / "teachers" / name) for name in ("2", "3")]
+    assert [other.recipe.seed for other in others] == [1001, 2001]
+    assert all({path.stem for path in o.folder.glob("*.safetensors")} == {"q2lf", "lf2q"} for o in others)
+    weights = [
+        load_file(r.weights(n)) for r, n in ((folder, "pretrained-q2lf"), (others[0], "q2lf"), (others[1], "q2lf"))
+    ]
+    assert len({tuple(w["generate.weight"].flatten().tolist()) for w in weights}) == 3
+    assert [e.text.partition(":")[0] for e in events if isinstance(e, Note) and "teacher" in e.text] == [
+        "another teacher, seed 1001",
+        "another teacher, seed 2001",
+    ]
+    assert len(given["pseudo"][0]) - 21 > 42, "three say more than one"
+    made = given["pseudo"][0]
+    folder.weights("q2lf").unlink()
+    notes = [
+        e.text
+        for e in train(recipe(pseudo={"teachers": 3, "epochs": 1}), folder.folder, resume=True, device=CPU)
+        if isinstance(e, Note)
+    ]
+    assert notes.count("q2lf: finished before, kept") == 3
+    assert given["pseudo"][0] == made
+    later = recipe(pseudo={"teachers": 2, "epochs": 2}, start_from=str(folder.folder))
+    notes = [e.text for e in train(later, tmp_path / "later", device=CPU) if isinstance(e, Note)]
+    assert f"q2lf: taken from {others[0].folder}" in notes
 
 
 def test_training_on_made_up_pairs_may_take_fewer_epochs(run):

@@ -1,0 +1,42 @@
+"""Several parsers choose together: every form that one of them found, ranked by what all of them make of it.
+
+Parsers trained from different seeds err in different places. In: agents with the same vocabularies, and queries. Out:
+for every query the forms found, best first, as `find` gives those of one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from dualparse.models.agent import Agent
+from dualparse.rewards import reconstruction
+from dualparse.search import Hypothesis, Options, find
+
+
+def find_by_committee(
+    parsers: Sequence[Agent], queries: Sequence[Sequence[str]], options: Options, *, rng: random.Random
+) -> list[list[Hypothesis]]:
+    """Finished forms, each with its mean log-probability under all parsers: one that a single parser finds absurd is no
+    common choice. A parser alone chooses as ever."""
+    searches = [find(parser, queries, options, rng=rng) for parser in parsers]
+    if len(parsers) == 1:
+        return searches[0]
+    forms = [
+        list(dict.fromkeys(form.tokens for found in lists for form in found if form.finished))
+        for lists in zip(*searches, strict=True)
+    ]
+    pairs = [(query, form) for query, found in zip(queries, forms, strict=True) for form in found]
+    asked, answers = [query for query, _ in pairs], [form for _, form in pairs]
+    ranks = iter(np.mean([reconstruction(parser, asked, answers, rng) for parser in parsers], axis=0).tolist())
+    return [_ranked([(form, next(ranks)) for form in found], options) for found in forms]
+
+
+def _ranked(forms: Sequence[tuple[tuple[str, ...], float]], options: Options) -> list[Hypothesis]:
+    """By the same rule as one parser's: </s> counts."""
+    made = [
+        Hypothesis(form, log_prob, log_prob / (len(form) + 1) ** options.length_power, True) for form, log_prob in forms
+    ]
+    return sorted(made, key=lambda form: -form.score)
