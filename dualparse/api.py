@@ -17,7 +17,7 @@ from threading import Lock
 
 import torch
 
-from dualparse.data.batch import Direction
+from dualparse.committee import find_by_committee
 from dualparse.data.catalog import open_domain
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
@@ -31,7 +31,7 @@ from dualparse.models.agent import Agent, look_all
 from dualparse.models.heap import keep_freed_memory
 from dualparse.rerank import rerank
 from dualparse.runs import Run, search_options
-from dualparse.search import Hypothesis, find
+from dualparse.search import Hypothesis, Options, find
 from dualparse.text import Reader, Reading
 from dualparse.train.run import choose_device
 
@@ -104,25 +104,28 @@ class Parser:
     def __init__(self, run: Run, domain: Domain, device: torch.device):
         self.run, self.domain, self.device = run, domain, device
         self.recipe = run.recipe
-        self._agents: dict[Direction, Agent] = {}
+        self._parsers: list[Agent] = []
+        self._lf2q: Agent | None = None
         self._lf_vocab = run.vocab("lf")
         self._reader = reader(run.vocab("query"), domain)
         self._loading = Lock()
 
-    def agent(self, direction: Direction) -> Agent:
-        """The trained agent of a direction."""
+    @property
+    def parsers(self) -> list[Agent]:
+        """All that answer together; the first is the run's own."""
         with self._loading:
-            if direction not in self._agents:
-                self._agents[direction] = self.run.agent(direction, self.domain, self.device)
-            return self._agents[direction]
+            self._parsers = self._parsers or self.run.parsers(self.domain, self.device)
+            return self._parsers
 
     @property
     def q2lf(self) -> Agent:
-        return self.agent("q2lf")
+        return self.parsers[0]
 
     @property
     def lf2q(self) -> Agent:
-        return self.agent("lf2q")
+        with self._loading:
+            self._lf2q = self._lf2q or self.run.agent("lf2q", self.domain, self.device)
+            return self._lf2q
 
     def read(self, question: str) -> Reading:
         """The words the model is given for a question; `InputError` for a text without words or with too many."""
@@ -174,7 +177,7 @@ class Parser:
     ) -> list[list[tuple[Hypothesis, Verdict]]]:
         """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so."""
         words = [reading.words for reading in readings]
-        found = self._search("q2lf", words, k, copies=copies)
+        found = find_by_committee(self.parsers, words, self._options(k), rng=random.Random(0), copies=copies)
         weight = self.recipe.search.reconstruction
         if weight and self.run.weights("lf2q").exists():
             found = rerank(self.lf2q, words, found, weight)
@@ -208,7 +211,7 @@ class Parser:
     def verbalize_all(self, forms: Sequence[str], *, k: int = 1) -> list[list[Wording]]:
         """The same for many forms at once."""
         read = [self.read_form(form) for form in forms]
-        found = self._search("lf2q", [tokens for tokens, _ in read], k)
+        found = find(self.lf2q, [tokens for tokens, _ in read], self._options(k), rng=random.Random(0))
         return [
             [Wording(" ".join(_renamed(h.tokens, spoken)), h.score) for h in hypotheses[:k]]
             for hypotheses, (_, spoken) in zip(found, read, strict=True)
@@ -243,13 +246,10 @@ class Parser:
             raise InputError(f"a form of 1 to {MAX_TOKENS} tokens can be explained, this one has {len(tokens)}")
         return _renamed(tokens, {name: token for token, name in reading.names.items()})
 
-    def _search(
-        self, direction: Direction, sources: Sequence[Sequence[str]], k: int, *, copies: bool = False
-    ) -> list[list[Hypothesis]]:
+    def _options(self, k: int) -> Options:
         if k < 1:
             raise InputError(f"k is {k}; at least 1 is needed")
-        options = search_options(self.recipe, beams=max(k, self.recipe.search.beams))
-        return find(self.agent(direction), sources, options, rng=random.Random(0), copies=copies)
+        return search_options(self.recipe, beams=max(k, self.recipe.search.beams))
 
 
 def _copies(meant: Sequence[str], tokens: Sequence[str], shares: Sequence[float]) -> tuple[Copy, ...]:

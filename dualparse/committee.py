@@ -17,11 +17,16 @@ from dualparse.search import Hypothesis, Options, find
 
 
 def find_by_committee(
-    parsers: Sequence[Agent], queries: Sequence[Sequence[str]], options: Options, *, rng: random.Random
+    parsers: Sequence[Agent],
+    queries: Sequence[Sequence[str]],
+    options: Options,
+    *,
+    rng: random.Random,
+    copies: bool = False,
 ) -> list[list[Hypothesis]]:
     """Finished forms, each with its mean log-probability under all parsers: one that a single parser finds absurd is no
-    common choice. A parser alone chooses as ever."""
-    searches = [find(parser, queries, options, rng=rng) for parser in parsers]
+    common choice. A parser alone chooses as ever, and may tell of its `copies`."""
+    searches = [find(parser, queries, options, rng=rng, copies=copies and len(parsers) == 1) for parser in parsers]
     if len(parsers) == 1:
         return searches[0]
     forms = [

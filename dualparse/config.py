@@ -18,6 +18,8 @@ from dualparse.suggest import unknown_name
 
 LEARNED_FROM_DEV = "this run has learned from the dev pairs: scores on them say nothing, use --split test"
 
+TEACHERS, MEMBERS = "teachers", "members"  # folders below a run's own: runs that label, that answer together with it
+
 Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "pseudo", "dual"]
 
 
@@ -157,6 +159,9 @@ class PseudoSettings(Closed):
     teachers: int = Field(
         1, ge=1, description="pairs of agents, trained from different seeds, that label together; 1: those of the run"
     )
+    distinct: bool = Field(
+        False, description="the words lf2q finds for a form count once, however often the form is there"
+    )
     reconstruction: float = Field(
         0.0, ge=0, description="weight of lf2q's way back where both agents choose the form of a query; 0: q2lf alone"
     )
@@ -191,6 +196,9 @@ class Recipe(Closed):
     refit: bool = Field(
         False, description="then all stages once more with data.everything, each as long as was best on dev; for test"
     )
+    committee: int = Field(
+        1, ge=1, description="parsers, trained alike from different seeds, that answer together; 1: the run's own alone"
+    )
     stop_at: dict[str, int] = Field(
         {}, description="stage -> its last epoch, which counts without a look at dev (a refit says here what was best)"
     )
@@ -215,6 +223,8 @@ class Recipe(Closed):
 
     @model_validator(mode="after")
     def _stages_fit(self) -> Recipe:
+        if self.committee > 1 and "q2lf" not in self.stages:
+            raise ValueError("committee: there is no parser without 'q2lf' among the stages")
         needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"]}
         if self.game.form_validity_lm and self.game.form_loop:
             needed["dual"].append("query_lm")

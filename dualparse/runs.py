@@ -7,7 +7,8 @@ STAGE.checkpoint.safetensors     a stage under way
 log.jsonl                        a record per epoch
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
 refit                            a run folder: the same once more, with the dev pairs as well
-teachers/2 ...                   run folders: agents from other seeds, which labeled together with the run's own
+teachers/2 ..., members/2 ...    run folders with other seeds: agents that labeled together with the run's own for its
+                                 stage `pseudo`, parsers that answer together with its own
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from dualparse.config import Recipe, read_recipe, write_recipe
+from dualparse.config import MEMBERS, Recipe, read_recipe, write_recipe
 from dualparse.data.batch import Direction
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
@@ -87,6 +88,14 @@ class Run:
         self._load(agent.model, weights or direction)
         agent.model.to(device).eval()
         return agent
+
+    def parsers(self, domain: Domain, device: torch.device) -> list[Agent]:
+        """All that answer together: the run's own q2lf and those of its members."""
+        count = self.recipe.committee
+        others = [Run(self.folder / MEMBERS / str(number)) for number in range(2, count + 1)]
+        if missing := next((other.folder for other in others if not other.weights("q2lf").exists()), None):
+            raise InputError(f"one of {count} parsers is not trained yet (dualparse train --resume)", path=missing)
+        return [run.agent("q2lf", domain, device) for run in (self, *others)]
 
     def language_model(self, stage: str, device: torch.device) -> LanguageModel:
         """A trained language model."""

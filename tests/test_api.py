@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from dualparse.config import make_recipe
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.models import compiled as kernels
+from dualparse.runs import Run
 from dualparse.text import MAX_WORDS
 from dualparse.train.run import train
 
@@ -47,6 +49,21 @@ def test_a_question_has_a_form_a_verdict_and_an_answer(parser):
     assert best.verdict.ok
     assert best.answer == toy.execute(best.form)
     assert best.score < 0
+
+
+def test_parsers_of_a_committee_answer_together(parser, tmp_path, monkeypatch):
+    """The run and one that has learned nothing: what they find is ranked by both, and copies are still told."""
+    shutil.copytree(parser.run.folder, tmp_path / "run")
+    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+    untaught = make_recipe(RECIPE | {"seed": 1001, "stages": ["q2lf"], "train": {"epochs": 1, "learning_rate": 1e-9}})
+    list(train(untaught, tmp_path / "run" / "members" / "2", device=torch.device("cpu")))
+    Run(tmp_path / "run").save_recipe(parser.recipe.model_copy(update={"committee": 2}))
+    together = load(tmp_path / "run")
+    assert len(together.parsers) == 2 and together.q2lf is together.parsers[0]
+    alone, both = (each.parse("how deep is blue lake", k=3) for each in (parser, together))
+    assert both[0].form == alone[0].form and both[0].copies == alone[0].copies
+    assert both[0].score < alone[0].score - 0.1, "the other one is not sure"
+    assert together.explain("how deep is blue lake").tokens == tuple(both[0].form.split())
 
 
 def test_upper_case_and_spaces_do_not_matter(parser):

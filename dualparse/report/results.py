@@ -104,6 +104,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "pairs by analogy": data.get("analogies", 0) > 0,
+        f"{recipe.get('committee')} parsers together": recipe.get("committee", 1) > 1,
         DEV_TOO: bool(recipe.get("refit")),
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
         "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
@@ -190,7 +191,7 @@ def _conditions(settings: Mapping[str, Any], stages: set[str]) -> str:
         for group, values in settings.items()
         if isinstance(values, Mapping) and (group not in readers or readers[group] & stages)
     }
-    return json.dumps([kept, settings.get("refit", False)], sort_keys=True)
+    return json.dumps([kept, settings.get("refit", False), settings.get("committee", 1)], sort_keys=True)
 
 
 _OF_METHODS = {

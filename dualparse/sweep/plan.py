@@ -18,7 +18,7 @@ from dualparse.config import Recipe, make_recipe, read_recipe
 from dualparse.errors import InputError
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.jobs import Job, is_running
-from dualparse.train.sharing import PRETRAINING, fingerprint, stage_recipe, teachers
+from dualparse.train.sharing import PRETRAINING, below, fingerprint, stage_recipe
 
 SHARED = "shared"
 
@@ -139,12 +139,12 @@ def first_line(text: str) -> str:
 
 
 def stages_of(cell: Cell, folders: Folders) -> dict[str, tuple[Path, Recipe]]:
-    """Pre-training stage -> the shared run it comes from, with the folder before it for a teacher's; none where the
-    recipe names an earlier run itself."""
+    """Pre-training stage -> the shared run it comes from, with the folder before it for one of a run below; none where
+    the recipe names an earlier run itself."""
     if cell.recipe.start_from:
         return {}
     found: dict[str, tuple[Path, Recipe]] = {}
-    for place, whole in ({"": cell.recipe} | teachers(cell.recipe)).items():
+    for place, whole in ({"": cell.recipe} | below(cell.recipe)).items():
         for stage in PRETRAINING:
             if stage in whole.stages:
                 recipe = stage_recipe(whole, stage)

@@ -27,12 +27,14 @@ def pseudo_pairs(
     *,
     rng: random.Random,
     reconstruction: float = 0.0,
+    distinct: bool = False,
 ) -> tuple[list[Example], list[Example]]:
     """A pair for every unlabeled query, whose form the teachers choose together, and pairs for every form, which each
     of them puts into words; `rng` words the entities of forms.
 
     A side for which nothing was found, or nothing that ended within the limit, is left out. With `reconstruction` the
-    lf2q of the first teacher has a say in the choice of forms.
+    lf2q of the first teacher has a say in the choice of forms. If `distinct`, a form that is there several times is put
+    into the same words only once.
     """
     texts = [example.query or () for example in queries]
     found = find_by_committee([teacher["q2lf"] for teacher in teachers], texts, options, rng=rng)
@@ -42,7 +44,7 @@ def pseudo_pairs(
     texts = [example.lf or () for example in forms]
     said = [_best(find(teacher["lf2q"], texts, options, rng=rng)) for teacher in teachers]
     worded = [Example(query, lf) for lf, *ways in zip(texts, *said, strict=True) for query in dict.fromkeys(ways)]
-    return _whole(read), _whole(worded)
+    return _whole(read), _whole(list(dict.fromkeys(worded)) if distinct else worded)
 
 
 def _best(found: Sequence[Sequence[Hypothesis]]) -> list[tuple[str, ...]]:

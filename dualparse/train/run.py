@@ -21,7 +21,7 @@ from dualparse.runs import REFIT, Run
 from dualparse.train import cpu
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
-from dualparse.train.sharing import PRETRAINING, stage_recipe, teachers
+from dualparse.train.sharing import PRETRAINING, members, stage_recipe, teachers
 from dualparse.train.stages import prepare, results
 
 
@@ -57,8 +57,8 @@ def train(
 ) -> Iterator[Note | Tick | Record]:
     """Run all stages of a recipe; the folder must be new unless the run is to be resumed.
 
-    `shared` says which run trained a pre-training stage already, that of a teacher under its folder and stage; the
-    others are looked for in `start_from`.
+    `shared` says which run trained a pre-training stage already, with the folder before it where it is one of a run
+    below; the others are looked for in `start_from`.
     """
     if device.type == "cpu":
         cpu.prepare()  # at the start, so that a run that is resumed rounds as before
@@ -90,24 +90,22 @@ def train(
             yield Note(f"{stage}: finished before, kept")
             continue
         if stage == "pseudo":
-            yield from _train_teachers(recipe, folder, device, shared or {})
+            yield from _train_below(teachers(recipe), recipe, folder, device, shared or {})
         yield from _train_stage(recipe, run, stage, material, device)
+    yield from _train_below(members(recipe), recipe, folder, device, shared or {})
     if recipe.refit:
         yield from refit(run, device=device)
 
 
-def _train_teachers(
-    recipe: Recipe, folder: Path, device: torch.device, shared: Mapping[str, Path]
+def _train_below(
+    runs: Mapping[str, Recipe], recipe: Recipe, folder: Path, device: torch.device, shared: Mapping[str, Path]
 ) -> Iterator[Note | Tick | Record]:
-    """The other runs whose agents label together with this one's, each in a folder below it. Where an earlier run had
-    the same, theirs are taken over."""
-    for place, other in teachers(recipe).items():
-        yield Note(f"another teacher, seed {other.seed}: {folder / place}")
-        known: dict[str, Path] = {
-            stage: shared[f"{place}/{stage}"] for stage in other.stages if f"{place}/{stage}" in shared
-        }
+    """Runs in folders below this one's. Where an earlier run had the same, its stages are taken over."""
+    for place, other in runs.items():
+        yield Note(f"seed {other.seed}: {folder / place}")
+        known = {name.removeprefix(f"{place}/"): path for name, path in shared.items() if name.startswith(f"{place}/")}
         if recipe.start_from and (earlier := Path(recipe.start_from) / place).is_dir():
-            known |= {stage: earlier for stage in other.stages}
+            known |= dict.fromkeys(other.stages, earlier)
         yield from train(other, folder / place, resume=True, device=device, shared=known)
 
 

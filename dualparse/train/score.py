@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from dualparse.committee import find_by_committee
 from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
 from dualparse.data.catalog import open_domain
@@ -51,7 +52,8 @@ def score_run(
     if "q2lf" in agents:
         started = time.perf_counter()
         queries = [example.query or () for example in examples]
-        found = find(agents["q2lf"], queries, search, rng=random.Random(0))
+        parsers = [agents["q2lf"]] if before else run.parsers(domain, device)
+        found = find_by_committee(parsers, queries, search, rng=random.Random(0))
         note = {"beams": search.beams, "search_seconds": round(time.perf_counter() - started, 3)}
         keep("q2lf", *score_forms(found, examples, domain, note))
         weight = recipe.search.reconstruction

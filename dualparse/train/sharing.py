@@ -12,12 +12,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from dualparse.config import Recipe, Stage
+from dualparse.config import MEMBERS, TEACHERS, Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
 
-TEACHERS = "teachers"  # folder of the other runs that label together with one
-BETWEEN_TEACHERS = 1000  # from the seed of one to that of the next: seeds tried side by side have others
+BETWEEN_SEEDS = 1000  # of the runs below a run: runs with seeds side by side have none of them in common
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -51,7 +50,7 @@ def _unread(recipe: Recipe) -> dict[str, list[str]]:
 def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     """The recipe of a run that trains one pre-training stage of another run and nothing else."""
     stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name == stage}
-    changed = {"stages": (stage,), "start_from": "", "refit": False, "stop_at": stop_at}
+    changed = {"stages": (stage,), "start_from": "", "refit": False, "committee": 1, "stop_at": stop_at}
     alone = essence(recipe.model_copy(update=changed))
     if recipe.data.joint and stage in ("q2lf", "lf2q"):  # the same for the whole family
         alone = alone.model_copy(update={"domain": recipe.data.family[0]})
@@ -68,17 +67,31 @@ def teachers(recipe: Recipe) -> dict[str, Recipe]:
     >>> {folder: (other.seed, other.stages) for folder, other in found.items()}
     {'teachers/2': (1001, ('q2lf', 'lf2q')), 'teachers/3': (2001, ('q2lf', 'lf2q'))}
     """
-    if "pseudo" not in recipe.stages:
-        return {}
-    agents: tuple[Stage, ...] = ("q2lf", "lf2q")
-    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name in agents}
-    common = {"stages": agents, "start_from": "", "refit": False, "stop_at": stop_at}
-    return {
-        f"{TEACHERS}/{number + 1}": essence(
-            recipe.model_copy(update=common | {"seed": recipe.seed + number * BETWEEN_TEACHERS})
-        )
-        for number in range(1, recipe.pseudo.teachers)
-    }
+    count = recipe.pseudo.teachers if "pseudo" in recipe.stages else 1
+    return _other_seeds(recipe, TEACHERS, count, stages=("q2lf", "lf2q"))
+
+
+def members(recipe: Recipe) -> dict[str, Recipe]:
+    """The runs whose parsers answer together with a run's own: folder below its own -> recipe. Where an lf2q teaches no
+    parser, theirs have none."""
+    taught = {"pseudo", "dual"} & set(recipe.stages)
+    return _other_seeds(recipe, MEMBERS, recipe.committee, stages=recipe.stages if taught else ("q2lf",))
+
+
+def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage, ...]) -> dict[str, Recipe]:
+    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name in stages}
+    common = {"stages": stages, "start_from": "", "refit": False, "committee": 1, "stop_at": stop_at}
+    alike = essence(recipe.model_copy(update=common))
+    seeds = {number: recipe.seed + (number - 1) * BETWEEN_SEEDS for number in range(2, count + 1)}
+    return {f"{folder}/{number}": alike.model_copy(update={"seed": seed}) for number, seed in seeds.items()}
+
+
+def below(recipe: Recipe) -> dict[str, Recipe]:
+    """All runs below a run: its teachers and members, and theirs."""
+    found: dict[str, Recipe] = {}
+    for place, other in (teachers(recipe) | members(recipe)).items():
+        found |= {place: other} | {f"{place}/{inner}": each for inner, each in below(other).items()}
+    return found
 
 
 def fingerprint(recipe: Recipe) -> str:
@@ -86,7 +99,8 @@ def fingerprint(recipe: Recipe) -> str:
     not go into it, so that it outlives new ones."""
     unread = _unread(recipe)
     told = recipe.model_dump(mode="json", exclude={group: set(names) for group, names in unread.items()})
-    told = {name: value for name, value in told.items() if value or name not in ("refit", "stop_at")}
+    untold = {"refit": False, "committee": 1, "stop_at": {}}  # newer than the first names
+    told = {name: value for name, value in told.items() if name not in untold or value != untold[name]}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -121,6 +121,7 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
         search_options(recipe),
         rng=random.Random(f"{recipe.seed}/pseudo/phrases"),
         reconstruction=settings.reconstruction,
+        distinct=settings.distinct,
     )
     made = read + worded
     if settings.analogies:

@@ -80,6 +80,8 @@ def test_a_recipe_has_the_papers_name(settings, name):
 
 def test_names_need_few_settings():
     assert method({"model": {"copy_mechanism": False}, "stages": ["dual"], "data": {"labeled": 0.5}}) == "Att+Dual+LF+Q"
+    three = {"model": {"copy_mechanism": False}, "stages": ["q2lf"], "data": {}, "committee": 3}
+    assert method(three) == "Att (3 parsers together)" and method(three | {"committee": 1}) == "Att"
 
 
 def test_seeds_become_a_median_with_count_and_spread(tmp_path):

@@ -111,7 +111,10 @@ def test_each_teacher_says_a_form_in_its_words_and_what_is_said_twice_counts_onc
     forms = [Example(None, pair.lf) for pair in (toy.examples()[0], toy.examples()[0], toy.examples()[-1])]
     teachers = [{"q2lf": agents["q2lf"], "lf2q": name} for name in words]
     _, worded = pseudo_pairs(teachers, (), forms, GREEDY, rng=random.Random(0))
-    assert worded == [Example(said, form.lf) for form in forms for said in (("one",), ("another",))]
+    said = [Example(words, form.lf) for form in forms for words in (("one",), ("another",))]
+    assert worded == said
+    _, worded = pseudo_pairs(teachers, (), forms, GREEDY, rng=random.Random(0), distinct=True)
+    assert worded == said[2:], "the form that is there twice counts once"
 
 
 def test_a_guess_that_does_not_end_or_says_nothing_is_no_label(agents):
@@ -213,8 +216,8 @@ def test_other_teachers_are_runs_of_their_own_and_are_taken_up_again(run, tmp_pa
     ]
     assert len({tuple(w["generate.weight"].flatten().tolist()) for w in weights}) == 3
     assert [e.text.partition(":")[0] for e in events if isinstance(e, Note) and "teacher" in e.text] == [
-        "another teacher, seed 1001",
-        "another teacher, seed 2001",
+        "seed 1001",
+        "seed 2001",
     ]
     assert len(given["pseudo"][0]) - 21 > 42, "three say more than one"
     made = given["pseudo"][0]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 import torch
@@ -16,10 +17,12 @@ import toy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dualparse.committee import find_by_committee
 from dualparse.config import Recipe, make_recipe
+from dualparse.data.examples import load_examples
 from dualparse.errors import InputError
 from dualparse.models.tensors import load_tensors
-from dualparse.runs import REFIT, Run
+from dualparse.runs import REFIT, Run, search_options
 from dualparse.train import loop
 from dualparse.train.loop import Record, Tick
 from dualparse.train.material import load_material, set_word_vectors
@@ -120,6 +123,40 @@ def test_a_refit_goes_on_where_it_was(toy_files, tmp_path):
     assert len([event for event in told if isinstance(event, Tick)]) < len(
         [event for event in whole if isinstance(event, Tick)]
     )
+
+
+def test_members_of_a_committee_are_runs_that_answer_together(toy_files, tmp_path):
+    folder = tmp_path / "run"
+    events = list(train(recipe(stages=["q2lf", "lf2q"], committee=3), folder, device=CPU))
+    run, others = Run.open(folder), [Run.open(folder / "members" / name) for name in ("2", "3")]
+    assert [other.recipe.seed for other in others] == [1001, 2001]
+    assert all(other.recipe.stages == ("q2lf",) for other in others), "their lf2q would teach nobody"
+    parsers = run.parsers(toy.domain(), CPU)
+    assert len(parsers) == 3 and len({parser.model.generate.weight.sum().item() for parser in parsers}) == 3
+    together = score_run(run, split="test", device=CPU)["q2lf"]
+    asked = [example.query for example in load_examples(toy.domain(files=toy_files), dev_seed=1).test]
+    found = find_by_committee(parsers, asked, search_options(run.recipe), rng=Random(0))
+    told = [json.loads(line) for line in (folder / "predictions.test.jsonl").read_text().splitlines()]
+    assert [[text for text, _ in line["hypotheses"]] for line in told] == [[h.text for h in forms] for forms in found]
+    assert together["examples"] == 9
+    again = [event for event in train(recipe(stages=["q2lf", "lf2q"], committee=3), folder, resume=True, device=CPU)]
+    assert not any(isinstance(event, Tick) for event in again) and any(isinstance(event, Tick) for event in events)
+    others[1].weights("q2lf").unlink()
+    with pytest.raises(InputError, match="one of 3 parsers is not trained yet") as caught:
+        score_run(run, split="test", device=CPU)
+    assert caught.value.path == others[1].folder
+
+
+def test_members_are_refit_and_taken_over_as_well(toy_files, tmp_path):
+    first = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2, refit=True)
+    list(train(first, tmp_path / "run", device=CPU))
+    again = Run.open(tmp_path / "run" / REFIT)
+    member = Run.open(again.folder / "members" / "2")
+    assert member.recipe.data.everything and member.recipe.stop_at == again.recipe.stop_at
+    assert not (tmp_path / "run" / "members" / "2" / REFIT).exists(), "that of the whole is enough"
+    later = first.model_copy(update={"start_from": str(tmp_path / "run"), "refit": False})
+    notes = [event.text for event in train(later, tmp_path / "later", device=CPU) if isinstance(event, Note)]
+    assert f"q2lf: taken from {tmp_path / 'run' / 'members' / '2'}" in notes
 
 
 def test_an_unfinished_run_is_not_refit(toy_files, tmp_path):

@@ -11,7 +11,7 @@ import toy
 from dualparse.config import GameSettings, Recipe, explain, make_recipe
 from dualparse.models.tensors import load_tensors
 from dualparse.train.run import train
-from dualparse.train.sharing import PRETRAINING, essence, fingerprint, stage_recipe
+from dualparse.train.sharing import PRETRAINING, below, essence, fingerprint, stage_recipe
 
 CPU = torch.device("cpu")
 ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "dual"]
@@ -87,6 +87,7 @@ def test_a_stage_reads_its_own_settings_only(stage, unread):
         "stages",
         "start_from",
         "refit",
+        "committee",
     }
     if stage != "q2lf":
         unread.add("stop_at")
@@ -113,7 +114,7 @@ def test_the_name_of_a_stage_outlives_new_settings_it_does_not_read():
 def test_what_a_stage_does_not_read_changes_no_weight(stage, tmp_path, monkeypatch):
     toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
     unread = [key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)]
-    other = ("stages", "start_from", "data.recombined")  # nothing can be made of toy forms
+    other = ("stages", "start_from", "committee", "data.recombined")  # nothing can be made of toy forms
     settings = [f"{key}={other_value(key, tiny())}" for key in unread if key not in other]
     weights = []
     for number, recipe in enumerate((tiny(), tiny(*settings))):
@@ -129,3 +130,17 @@ def test_without_torn_pairs_their_settings_do_not_matter():
     assert essence(one) == essence(other)
     unused = ("data.queries=false", "data.forms=false")
     assert essence(tiny(*unused)) == essence(tiny(*unused, "data.unlabeled=0.2"))
+
+
+def test_all_runs_below_a_run_are_known():
+    """Members have teachers of their own; a committee changes no weights, and names no stage anew."""
+    stages = ["q2lf", "lf2q", "pseudo"]
+    whole = tiny(stages=stages, committee=2, pseudo={"teachers": 2})
+    assert {place: (each.seed, each.stages) for place, each in below(whole).items()} == {
+        "teachers/2": (1001, ("q2lf", "lf2q")),
+        "members/2": (1001, tuple(stages)),
+        "members/2/teachers/2": (2001, ("q2lf", "lf2q")),
+    }
+    assert below(tiny()) == {}
+    assert stage_recipe(whole, "q2lf") == stage_recipe(tiny(stages=stages), "q2lf")
+    assert fingerprint(tiny(committee=1)) == fingerprint(tiny()) != fingerprint(tiny(committee=2))
