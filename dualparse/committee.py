@@ -25,7 +25,8 @@ def find_by_committee(
     copies: bool = False,
 ) -> list[list[Hypothesis]]:
     """Finished forms, each with its mean log-probability under all parsers: one that a single parser finds absurd is no
-    common choice. A parser alone chooses as ever, and may tell of its `copies`."""
+    common choice. Where no parser comes to an end, what the first one has. A parser alone chooses as ever, and may tell
+    of its `copies`."""
     searches = [find(parser, queries, options, rng=rng, copies=copies and len(parsers) == 1) for parser in parsers]
     if len(parsers) == 1:
         return searches[0]
@@ -36,7 +37,10 @@ def find_by_committee(
     pairs = [(query, form) for query, found in zip(queries, forms, strict=True) for form in found]
     asked, answers = [query for query, _ in pairs], [form for _, form in pairs]
     ranks = iter(np.mean([reconstruction(parser, asked, answers, rng) for parser in parsers], axis=0).tolist())
-    return [_ranked([(form, next(ranks)) for form in found], options) for found in forms]
+    return [
+        _ranked([(form, next(ranks)) for form in found], options) if found else first
+        for found, first in zip(forms, searches[0], strict=True)
+    ]
 
 
 def _ranked(forms: Sequence[tuple[tuple[str, ...], float]], options: Options) -> list[Hypothesis]:

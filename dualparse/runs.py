@@ -89,13 +89,17 @@ class Run:
         agent.model.to(device).eval()
         return agent
 
-    def parsers(self, domain: Domain, device: torch.device) -> list[Agent]:
-        """All that answer together: the run's own q2lf and those of its members."""
+    def parsers(self, domain: Domain, device: torch.device, *, weights: str = "q2lf") -> list[Agent]:
+        """All that answer together, the run's own first; `weights` names others than the final ones."""
         count = self.recipe.committee
         others = [Run(self.folder / MEMBERS / str(number)) for number in range(2, count + 1)]
-        if missing := next((other.folder for other in others if not other.weights("q2lf").exists()), None):
-            raise InputError(f"one of {count} parsers is not trained yet (dualparse train --resume)", path=missing)
-        return [run.agent("q2lf", domain, device) for run in (self, *others)]
+        if missing := next((other.folder for other in others if not other.weights(weights).exists()), None):
+            raise InputError(
+                f"{missing.relative_to(self.folder)}, one of {count} parsers, is not trained yet: "
+                f"dualparse train RECIPE --out {self.folder} --resume goes on with it",
+                path=self.folder,
+            )
+        return [run.agent("q2lf", domain, device, weights=weights) for run in (self, *others)]
 
     def language_model(self, stage: str, device: torch.device) -> LanguageModel:
         """A trained language model."""

@@ -211,7 +211,7 @@ def test_eight_threads_get_what_one_gets(parser):
 
 def test_an_agent_is_loaded_once(parser, monkeypatch):
     fresh, calls, plain = Parser(parser.run, parser.domain, parser.device), [], type(parser.run).agent
-    monkeypatch.setattr(type(parser.run), "agent", lambda *args: calls.append(args[1]) or plain(*args))
+    monkeypatch.setattr(type(parser.run), "agent", lambda *args, **more: calls.append(args[1]) or plain(*args, **more))
     with ThreadPoolExecutor(8) as pool:
         agents = set(map(id, pool.map(lambda _: fresh.q2lf, range(16))))
     assert calls == ["q2lf"]

@@ -50,10 +50,17 @@ def test_one_parser_chooses_as_ever(parsers):
     assert alone == find(parsers[0], QUERIES, options, rng=random.Random(0))
 
 
-def test_where_nobody_finds_anything_there_is_nothing(parsers):
-    assert find_by_committee(parsers, [], Options(), rng=random.Random(0)) == []
+def test_where_nobody_comes_to_an_end_the_first_has_its_say():
+    """As one parser alone has: who asks gets an answer, if only a bad one."""
     wordy = [toy.agent("q2lf", hidden=8, seed=seed) for seed in (1, 2)]
     with torch.no_grad():
         for parser in wordy:
             parser.model.generate.bias[EOS] = -100.0
-    assert find_by_committee(wordy, QUERIES[:2], Options(beams=2, max_length=3), rng=random.Random(0)) == [[], []]
+    options = Options(beams=2, max_length=3)
+    found = find_by_committee(wordy, QUERIES[:2], options, rng=random.Random(0))
+    assert found == find(wordy[0], QUERIES[:2], options, rng=random.Random(0))
+    assert not any(form.finished for forms in found for form in forms) and all(found)
+
+
+def test_no_queries_no_forms(parsers):
+    assert find_by_committee(parsers, [], Options(), rng=random.Random(0)) == []

@@ -100,6 +100,7 @@ def method(recipe: Result, *more: str) -> str:
 def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
     data, stages, game = recipe["data"], recipe["stages"], recipe.get("game", {})
     played = "dual" in stages
+    teachers = recipe.get("pseudo", {}).get("teachers", 1)
     notes = {
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
@@ -109,6 +110,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
         "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
         "after pseudo-labels": played and "pseudo" in stages,
+        f"{teachers} teachers": "pseudo" in stages and teachers > 1,
         "no loop from queries": played and not game.get("query_loop", True),
         "no loop from forms": played and not game.get("form_loop", True),
     }

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dualparse.config import make_recipe
 from dualparse.sweep.jobs import Job, is_running, read_progress
 from dualparse.sweep.plan import Work
+from dualparse.train.sharing import all_stages
 
 
 @dataclass(frozen=True)
@@ -78,5 +80,5 @@ class Board:
 
 def kind_of(job: Job) -> str:
     """Jobs of a kind take about as long: what they train themselves, and on which domain."""
-    own = [stage for stage in job.recipe["stages"] if stage not in job.shared] if job.kind != "test" else []
-    return " ".join([job.recipe["domain"], *own])
+    own = all_stages(make_recipe(job.recipe)).keys() - job.shared.keys() if job.kind != "test" else ()
+    return " ".join([job.recipe["domain"], *sorted(own)])

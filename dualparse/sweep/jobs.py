@@ -35,7 +35,7 @@ class Job:
     """What to do and where.
 
     state    path without ending of its lock (.lock), progress (.json), output (.log) and error (.error.txt)
-    shared   stage -> folder of the run that trained it
+    shared   stage, with the folder before it where it is one of a run below -> folder of the run that trained it
     facts    goes into the result as it is: names of cell, grid and method, what varies, commit
     result   the file to write; a stage has none
     """
@@ -203,16 +203,19 @@ def _best(run: Run) -> dict[str, Any]:
 
 
 def _stages(job: Job, run: Run, recipe: Recipe) -> dict[str, Any]:
-    """Seconds of every stage, wherever it was trained, and the name of the shared run it came from."""
+    """Seconds of every stage, wherever it was trained, and the name of the shared run it came from; those of runs below
+    with their folder before."""
     from dualparse.models.tensors import load_tensors
+    from dualparse.runs import Run
+    from dualparse.train.sharing import all_stages
     from dualparse.train.stages import results
 
     told: dict[str, dict[str, Any]] = {}
-    for stage in recipe.stages:
-        _, metadata = load_tensors(run.weights(next(iter(results(recipe, stage).values()))))
-        told[stage] = {"seconds": float(metadata["seconds"])}
-        if stage in job.shared:
-            told[stage]["shared"] = Path(job.shared[stage]).name
+    for name, (place, each, stage) in all_stages(recipe).items():
+        weights = Run(run.folder / place).weights(next(iter(results(each, stage).values())))
+        told[name] = {"seconds": float(load_tensors(weights)[1]["seconds"])}
+        if name in job.shared:
+            told[name]["shared"] = Path(job.shared[name]).name
     return told
 
 

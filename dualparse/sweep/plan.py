@@ -18,7 +18,7 @@ from dualparse.config import Recipe, make_recipe, read_recipe
 from dualparse.errors import InputError
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.jobs import Job, is_running
-from dualparse.train.sharing import PRETRAINING, below, fingerprint, stage_recipe
+from dualparse.train.sharing import PRETRAINING, all_stages, fingerprint, stage_recipe
 
 SHARED = "shared"
 
@@ -144,12 +144,10 @@ def stages_of(cell: Cell, folders: Folders) -> dict[str, tuple[Path, Recipe]]:
     if cell.recipe.start_from:
         return {}
     found: dict[str, tuple[Path, Recipe]] = {}
-    for place, whole in ({"": cell.recipe} | below(cell.recipe)).items():
-        for stage in PRETRAINING:
-            if stage in whole.stages:
-                recipe = stage_recipe(whole, stage)
-                key = f"{place}/{stage}" if place else stage
-                found[key] = folders.runs / SHARED / f"{stage}-{fingerprint(recipe)}", recipe
+    for name, (_, whole, stage) in all_stages(cell.recipe).items():
+        if stage in PRETRAINING:
+            recipe = stage_recipe(whole, stage)
+            found[name] = folders.runs / SHARED / f"{stage}-{fingerprint(recipe)}", recipe
     return found
 
 

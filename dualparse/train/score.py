@@ -43,40 +43,33 @@ def score_run(
     search = search_options(recipe, beams=beams)
     name = f"{split}.before" if before else split
     scores: dict[str, dict[str, Any]] = {}
-    agents = _agents(run, domain, device, before=before)
+    names = {direction: f"pretrained-{direction}" if before else direction for direction in DIRECTIONS}
+    there = {direction for direction, weights in names.items() if run.weights(weights).exists()}
+    lf2q = run.agent("lf2q", domain, device, weights=names["lf2q"]) if "lf2q" in there else None
 
     def keep(who: str, told: Scores, records: list[Record]) -> None:
         scores[who] = told
         run.save_predictions(name if who == "q2lf" else f"{name}.{who}", records)
 
-    if "q2lf" in agents:
+    if "q2lf" in there:
+        parsers = run.parsers(domain, device, weights=names["q2lf"])
         started = time.perf_counter()
         queries = [example.query or () for example in examples]
-        parsers = [agents["q2lf"]] if before else run.parsers(domain, device)
         found = find_by_committee(parsers, queries, search, rng=random.Random(0))
-        note = {"beams": search.beams, "search_seconds": round(time.perf_counter() - started, 3)}
-        keep("q2lf", *score_forms(found, examples, domain, note))
+        how = {"beams": search.beams, **({"parsers": len(parsers)} if len(parsers) > 1 else {})}
+        seconds = {"search_seconds": round(time.perf_counter() - started, 3)}
+        keep("q2lf", *score_forms(found, examples, domain, how | seconds))
         weight = recipe.search.reconstruction
-        if weight and "lf2q" in agents:
-            ranked = rerank(agents["lf2q"], queries, found, weight)
-            keep("both", *score_forms(ranked, examples, domain, {"beams": search.beams, "reconstruction": weight}))
-    if "lf2q" in agents:
-        keep("lf2q", *score_queries(agents["lf2q"], examples, search))
+        if weight and lf2q:
+            ranked = rerank(lf2q, queries, found, weight)
+            keep("both", *score_forms(ranked, examples, domain, how | {"reconstruction": weight}))
+    if lf2q:
+        keep("lf2q", *score_queries(lf2q, examples, search))
     if not scores:
         missing = "no pre-trained agent besides its final ones" if before else "no finished agent yet"
         raise InputError(f"this run has {missing}", path=run.folder)
     run.save_metrics(run.metrics() | {name: scores})
     return scores
-
-
-def _agents(run: Run, domain: Domain, device: torch.device, *, before: bool) -> dict[str, Agent]:
-    """The agents there are, by direction."""
-    names = {direction: f"pretrained-{direction}" if before else direction for direction in DIRECTIONS}
-    return {
-        direction: run.agent(direction, domain, device, weights=weights)
-        for direction, weights in names.items()
-        if run.weights(weights).exists()
-    }
 
 
 def score_forms(

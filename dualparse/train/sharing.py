@@ -94,6 +94,15 @@ def below(recipe: Recipe) -> dict[str, Recipe]:
     return found
 
 
+def all_stages(recipe: Recipe) -> dict[str, tuple[str, Recipe, Stage]]:
+    """Every stage of a run and of the runs below it: its name, with the folder before it -> folder, recipe, stage."""
+    return {
+        f"{place}/{stage}" if place else stage: (place, each, stage)
+        for place, each in ({"": recipe} | below(recipe)).items()
+        for stage in each.stages
+    }
+
+
 def fingerprint(recipe: Recipe) -> str:
     """A short name for what a recipe trains: the same for recipes with the same essence. Settings that are not read do
     not go into it, so that it outlives new ones."""

@@ -82,6 +82,9 @@ def test_names_need_few_settings():
     assert method({"model": {"copy_mechanism": False}, "stages": ["dual"], "data": {"labeled": 0.5}}) == "Att+Dual+LF+Q"
     three = {"model": {"copy_mechanism": False}, "stages": ["q2lf"], "data": {}, "committee": 3}
     assert method(three) == "Att (3 parsers together)" and method(three | {"committee": 1}) == "Att"
+    taught = {"model": {"copy_mechanism": False}, "stages": ["pseudo"], "data": {"labeled": 0.5}}
+    assert method(taught | {"pseudo": {"teachers": 5}}) == "Att+Pseudo(LF+Q) (5 teachers)"
+    assert method(taught | {"pseudo": {"teachers": 1}}) == "Att+Pseudo(LF+Q)"
 
 
 def test_seeds_become_a_median_with_count_and_spread(tmp_path):
