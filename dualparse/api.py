@@ -50,8 +50,8 @@ class Copy:
 class Parse:
     """One reading of a question. `answer` is None where the domain cannot execute, or the form does not run.
 
-    `score` is a logarithm, 0 is certainty: of the probability per token or, where both agents choose, of the share
-    among the readings found.
+    `score` is a logarithm, 0 is certainty: of the probability per token, in a committee the mean over its parsers, or,
+    where both agents choose, of the share among the readings found.
 
     `copies` number the tokens of `form` and the words of `Parser.read(question)`; `notes` say what was guessed about
     the text of the question.
@@ -75,7 +75,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a model came from a question to a form.
+    """How a model came from a question to a form, or would have come; of a committee, the run's own parser.
 
     words       the question as the model read it
     tokens      the form

@@ -200,7 +200,9 @@ class Recipe(Closed):
         1, ge=1, description="parsers, trained alike from different seeds, that answer together; 1: the run's own alone"
     )
     stop_at: dict[str, int] = Field(
-        {}, description="stage -> its last epoch, which counts without a look at dev (a refit says here what was best)"
+        {},
+        description="stage (folder/stage of a run below) -> its last epoch, which counts without a look at dev "
+        "(a refit says here what was best)",
     )
     data: DataSettings = Field(DataSettings(), description=DataSettings.__doc__)
     model: ModelSettings = Field(ModelSettings(), description=ModelSettings.__doc__)
@@ -213,10 +215,11 @@ class Recipe(Closed):
     @model_validator(mode="after")
     def _stops_fit(self) -> Recipe:
         for stage, epoch in self.stop_at.items():
-            if stage not in self.stages:
+            most = self.training(stage.rpartition("/")[2]).epochs
+            if stage.rpartition("/")[2] not in self.stages:
                 raise ValueError(f"stop_at: {stage!r} is not among the stages {list(self.stages)}")
-            if not 1 <= epoch <= self.training(stage).epochs:
-                raise ValueError(f"stop_at: {stage} = {epoch}, expected 1 to {self.training(stage).epochs}")
+            if not 1 <= epoch <= most:
+                raise ValueError(f"stop_at: {stage} = {epoch}, expected 1 to {most}")
         if self.refit and self.data.everything:
             raise ValueError("refit needs dev to choose epochs by: leave out data.everything")
         return self

@@ -21,7 +21,7 @@ from dualparse.runs import REFIT, Run
 from dualparse.train import cpu
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
-from dualparse.train.sharing import PRETRAINING, members, stage_recipe, teachers
+from dualparse.train.sharing import PRETRAINING, all_stages, fingerprint, members, stage_recipe, teachers
 from dualparse.train.stages import prepare, results
 
 
@@ -100,13 +100,32 @@ def train(
 def _train_below(
     runs: Mapping[str, Recipe], recipe: Recipe, folder: Path, device: torch.device, shared: Mapping[str, Path]
 ) -> Iterator[Note | Tick | Record]:
-    """Runs in folders below this one's. Where an earlier run had the same, its stages are taken over."""
+    """Runs in folders below this one's. Stages that the run it started from, or one below itself, has trained already
+    are taken over."""
     for place, other in runs.items():
         yield Note(f"seed {other.seed}: {folder / place}")
-        known = {name.removeprefix(f"{place}/"): path for name, path in shared.items() if name.startswith(f"{place}/")}
-        if recipe.start_from and (earlier := Path(recipe.start_from) / place).is_dir():
-            known |= dict.fromkeys(other.stages, earlier)
+        known = _twins(recipe, folder, other)
+        for name, (inner, *_) in all_stages(other).items():
+            earlier = Path(recipe.start_from) / place / inner
+            if recipe.start_from and (earlier / "config.toml").is_file():
+                known[name] = earlier
+        known |= {name.removeprefix(f"{place}/"): path for name, path in shared.items() if name.startswith(f"{place}/")}
         yield from train(other, folder / place, resume=True, device=device, shared=known)
+
+
+def _twins(recipe: Recipe, folder: Path, other: Recipe) -> dict[str, Path]:
+    """Stages of another run that a run, or one below it, has trained already: a teacher may be a member as well."""
+    done = {
+        fingerprint(stage_recipe(each, stage)): folder / place
+        for place, each, stage in all_stages(recipe).values()
+        if stage in PRETRAINING and _finished(Run(folder / place), each, stage)
+    }
+    wanted = {
+        name: fingerprint(stage_recipe(each, stage))
+        for name, (_, each, stage) in all_stages(other).items()
+        if stage in PRETRAINING
+    }
+    return {name: done[key] for name, key in wanted.items() if key in done}
 
 
 def refit(run: Run, *, device: torch.device) -> Iterator[Note | Tick | Record]:
@@ -123,8 +142,18 @@ def refit_recipe(run: Run) -> Recipe:
     recipe = run.recipe
     if recipe.data.everything:
         raise InputError("this run has learned from the dev pairs already", path=run.folder)
-    best = {record["stage"]: record["epoch"] for record in run.read_log() if record["best"]}
-    if missing := [stage for stage in recipe.stages if stage not in best or not _finished(run, recipe, stage)]:
+    best = {
+        name: record["epoch"]
+        for name, (place, _, stage) in all_stages(recipe).items()
+        for record in Run(run.folder / place).read_log()
+        if record["best"] and record["stage"] == stage
+    }
+    missing = [
+        name
+        for name, (place, each, stage) in all_stages(recipe).items()
+        if name not in best or not _finished(Run(run.folder / place), each, stage)
+    ]
+    if missing:
         raise InputError(
             f"not finished: {', '.join(missing)} (dualparse train --resume goes on with it)", path=run.folder
         )
@@ -132,7 +161,7 @@ def refit_recipe(run: Run) -> Recipe:
         "refit": False,
         "start_from": "",
         "data": recipe.data.model_copy(update={"everything": True}),
-        "stop_at": {stage: best[stage] for stage in recipe.stages},
+        "stop_at": best,
     }
     return recipe.model_copy(update=changed)
 
@@ -146,7 +175,7 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
             )
         if run.recipe == recipe.model_copy(update={"refit": False}) != recipe:
             raise InputError(f"this run was started without refit: dualparse refit {folder} makes one", path=folder)
-        if run.recipe != recipe:
+        if not _goes_on(run.recipe, recipe):
             raise InputError(
                 "the run in this folder was started with other settings (see its config.toml)", path=folder
             )
@@ -156,6 +185,16 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
     if folder.is_dir() and any(not unfinished(path) for path in folder.iterdir()):
         raise InputError("this folder is not empty and holds no run", path=folder)
     return run
+
+
+def _goes_on(before: Recipe, recipe: Recipe) -> bool:
+    """Whether a run can go on with a recipe: it is that of the run, or has more parsers, which change none of it."""
+    if before.committee > recipe.committee:
+        return False
+    own = [{name: epoch for name, epoch in each.stop_at.items() if "/" not in name} for each in (before, recipe)]
+    return own[0] == own[1] and before == recipe.model_copy(
+        update={"committee": before.committee, "stop_at": before.stop_at}
+    )
 
 
 def _keep_vocab(run: Run, side: str, vocab: Vocab) -> None:

@@ -16,7 +16,7 @@ from dualparse.config import MEMBERS, TEACHERS, Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
 
-BETWEEN_SEEDS = 1000  # of the runs below a run: runs with seeds side by side have none of them in common
+BETWEEN_SEEDS = 1000  # of a run and the runs below it: runs whose seeds are neighbours have none in common
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -79,11 +79,20 @@ def members(recipe: Recipe) -> dict[str, Recipe]:
 
 
 def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage, ...]) -> dict[str, Recipe]:
-    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name in stages}
-    common = {"stages": stages, "start_from": "", "refit": False, "committee": 1, "stop_at": stop_at}
+    common = {"stages": stages, "start_from": "", "refit": False, "committee": 1}
     alike = essence(recipe.model_copy(update=common))
-    seeds = {number: recipe.seed + (number - 1) * BETWEEN_SEEDS for number in range(2, count + 1)}
-    return {f"{folder}/{number}": alike.model_copy(update={"seed": seed}) for number, seed in seeds.items()}
+    found: dict[str, Recipe] = {}
+    for number in range(2, count + 1):
+        place = f"{folder}/{number}"
+        stop_at: dict[str, int] = {name: epoch for name, epoch in recipe.stop_at.items() if name in stages}
+        stop_at |= {
+            name.removeprefix(f"{place}/"): epoch
+            for name, epoch in recipe.stop_at.items()
+            if name.startswith(f"{place}/")
+        }
+        own = {"seed": recipe.seed + (number - 1) * BETWEEN_SEEDS, "stop_at": stop_at}
+        found[place] = alike.model_copy(update=own)
+    return found
 
 
 def below(recipe: Recipe) -> dict[str, Recipe]:
@@ -119,6 +128,8 @@ def _unread_data(recipe: Recipe) -> list[str]:
     data, whole = recipe.data, recipe.data.labeled == 1.0  # whole: no pair is torn apart
     if not data.everything:
         unread.append("everything")
+    if data.noise and stages & {"q2lf", "pseudo", "dual"}:  # foreign words come from the queries
+        queries = queries | stages
     if not queries:
         unread.append("queries")
     if not forms or whole:

@@ -148,16 +148,62 @@ def test_members_of_a_committee_are_runs_that_answer_together(toy_files, tmp_pat
         score_run(run, split="test", device=CPU)
 
 
+def test_before_a_later_stage_the_same_parsers_answer_with_what_they_knew(toy_files, tmp_path):
+    changes = {"stages": ["q2lf", "lf2q", "pseudo"], "data": {"labeled": 0.5}, "committee": 2}
+    list(train(recipe(**changes), tmp_path / "run", device=CPU))
+    run = Run.open(tmp_path / "run")
+    asked = [example.query for example in load_examples(toy.domain(files=toy_files), dev_seed=1).test]
+    for before, weights in ((True, "pretrained-q2lf"), (False, "q2lf")):
+        assert score_run(run, split="test", before=before, device=CPU)["q2lf"]["parsers"] == 2
+        parsers = run.parsers(toy.domain(), CPU, weights=weights)
+        found = find_by_committee(parsers, asked, search_options(run.recipe), rng=Random(0))
+        name = "predictions.test.before.jsonl" if before else "predictions.test.jsonl"
+        told = [json.loads(line) for line in (run.folder / name).read_text().splitlines()]
+        expected = [[[h.text, round(h.score, 4)] for h in forms] for forms in found]
+        assert [line["hypotheses"] for line in told] == expected
+
+
 def test_members_are_refit_and_taken_over_as_well(toy_files, tmp_path):
     first = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2, refit=True)
     list(train(first, tmp_path / "run", device=CPU))
     again = Run.open(tmp_path / "run" / REFIT)
     member = Run.open(again.folder / "members" / "2")
-    assert member.recipe.data.everything and member.recipe.stop_at == again.recipe.stop_at
+    log = Run.open(tmp_path / "run" / "members" / "2").read_log()
+    assert member.recipe.data.everything
+    assert member.recipe.stop_at == {record["stage"]: record["epoch"] for record in log if record["best"]}
+    assert again.recipe.stop_at.items() >= {f"members/2/{s}": e for s, e in member.recipe.stop_at.items()}.items()
     assert not (tmp_path / "run" / "members" / "2" / REFIT).exists(), "that of the whole is enough"
     later = first.model_copy(update={"start_from": str(tmp_path / "run"), "refit": False})
     notes = [event.text for event in train(later, tmp_path / "later", device=CPU) if isinstance(event, Note)]
     assert f"q2lf: taken from {tmp_path / 'run' / 'members' / '2'}" in notes
+
+
+def test_what_one_run_below_has_trained_the_others_take_over(toy_files, tmp_path):
+    """Of two parsers with two teachers each, three pairs of agents are different."""
+    both = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2, pseudo={"teachers": 2})
+    events = list(train(both, tmp_path / "run", device=CPU))
+    trained = [event.stage for event in events if isinstance(event, Tick) and (event.epoch, event.done) == (1, 1)]
+    assert {stage: trained.count(stage) for stage in trained} == {"q2lf": 3, "lf2q": 3, "pseudo": 2}
+    other = both.model_copy(update={"start_from": str(tmp_path / "run")})
+    events = list(train(other, tmp_path / "other", device=CPU))
+    assert {event.stage for event in events if isinstance(event, Tick)} == {"pseudo"}
+
+
+def test_a_finished_run_may_become_a_committee(toy_files, tmp_path):
+    folder = tmp_path / "run"
+    alone, together = recipe(stages=["q2lf"]), recipe(stages=["q2lf"], committee=2)
+    list(train(alone, folder, device=CPU))
+    before = load_tensors(folder / "q2lf.safetensors")[0]
+    list(train(together, folder, resume=True, device=CPU))
+    run = Run.open(folder)
+    assert run.recipe == together and len(run.parsers(toy.domain(), CPU)) == 2
+    assert all(torch.equal(before[name], tensor) for name, tensor in load_tensors(run.weights("q2lf"))[0].items())
+    list(refit(run, device=CPU))
+    list(train(recipe(stages=["q2lf"], committee=3), folder, resume=True, device=CPU))
+    list(refit(run, device=CPU))
+    assert len(Run.open(folder / REFIT).parsers(toy.domain(), CPU)) == 3
+    with pytest.raises(InputError, match="other settings"):
+        list(train(alone, folder, resume=True, device=CPU))
 
 
 def test_an_unfinished_run_is_not_refit(toy_files, tmp_path):

@@ -132,6 +132,13 @@ def test_without_torn_pairs_their_settings_do_not_matter():
     assert essence(tiny(*unused)) == essence(tiny(*unused, "data.unlabeled=0.2"))
 
 
+def test_queries_that_noise_is_made_of_matter_to_the_parser():
+    noisy = ("data.noise=0.2", "data.canonical=5")
+    for key in ("data.queries=false", "data.unlabeled=0.25"):
+        assert stage_recipe(tiny(*noisy, key), "q2lf") != stage_recipe(tiny(*noisy), "q2lf")
+        assert stage_recipe(tiny(*noisy, key), "lf2q") == stage_recipe(tiny(*noisy), "lf2q")
+
+
 def test_all_runs_below_a_run_are_known():
     """Members have teachers of their own; a committee changes no weights, and names no stage anew."""
     stages = ["q2lf", "lf2q", "pseudo"]
