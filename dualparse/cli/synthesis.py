@@ -57,6 +57,7 @@ def register(app: typer.Typer) -> None:
 
 
 def synthesize_forms(
+    context: typer.Context,
     domain: Annotated[str, typer.Option("--domain", "-d", help="A domain's name or the path of its folder.")],
     n: Annotated[int, typer.Option("--n", "-n", help="How many forms.", min=1)] = 500,
     seed: Annotated[int, typer.Option(help="The same seed gives the same forms.")] = 1,
@@ -87,6 +88,7 @@ def synthesize_forms(
     console = Console(stderr=True, highlight=False)
     opened = open_domain(domain)
     if source is Source.PAIRS:
+        _refuse(context, "swap", "depth", "size", "tried")
         _synthesize_pairs(opened, n, seed, out, console)
         return
     with console.status("making forms"):
@@ -101,6 +103,13 @@ def synthesize_forms(
         )
     _write(_pair_lines(result) if pairs else [f"{NO_QUERY}\t{item.form}" for item in result.forms], out)
     _report(result, n, console)
+
+
+def _refuse(context: typer.Context, *options: str) -> None:
+    """Options that would change nothing."""
+    for name in options:
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE":
+            raise InputError(f"--{name} says something about forms; --from pairs makes pairs of those there are")
 
 
 def _synthesize_pairs(domain: Domain, n: int, seed: int, out: Path | None, console: Console) -> None:

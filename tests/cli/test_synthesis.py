@@ -82,6 +82,13 @@ PAIRS = [
 ]
 
 
+@pytest.mark.parametrize("option", [["--depth", "3"], ["--no-swap"], ["--size", "9"], ["--tried", "7"]])
+def test_options_of_grammars_are_no_options_of_pairs(option):
+    result = run("synthesize", "-d", "trails", "--from", "pairs", *option)
+    name = option[0].removeprefix("--no-").removeprefix("--")
+    assert isinstance(result.exception, InputError) and f"--{name} says something about forms" in str(result.exception)
+
+
 def test_pairs_that_have_nothing_in_common_make_no_others(monkeypatch):
     monkeypatch.setattr(synthesis, "by_analogy", lambda *given, **options: [])
     result = run("synthesize", "-d", "trails", "--from", "pairs")
