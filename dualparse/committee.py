@@ -34,13 +34,28 @@ def find_by_committee(
         list(dict.fromkeys(form.tokens for found in lists for form in found if form.finished))
         for lists in zip(*searches, strict=True)
     ]
-    pairs = [(query, form) for query, found in zip(queries, forms, strict=True) for form in found]
-    asked, answers = [query for query, _ in pairs], [form for _, form in pairs]
-    ranks = iter(np.mean([reconstruction(parser, asked, answers, rng) for parser in parsers], axis=0).tolist())
+    judged = [_judged(*each, queries, forms, rng) for each in zip(parsers, searches, strict=True)]
+    ranks = iter(np.mean(judged, axis=0).tolist())
     return [
         _ranked([(form, next(ranks)) for form in found], options) if found else first
         for found, first in zip(forms, searches[0], strict=True)
     ]
+
+
+def _judged(
+    parser: Agent,
+    found: Sequence[Sequence[Hypothesis]],
+    queries: Sequence[Sequence[str]],
+    forms: Sequence[Sequence[tuple[str, ...]]],
+    rng: random.Random,
+) -> list[float]:
+    """The log-probability of every form under a parser; of those it found itself, search has told it."""
+    told = [{form.tokens: form.log_prob for form in own if form.finished} for own in found]
+    asked = [
+        (query, form) for query, all_, own in zip(queries, forms, told, strict=True) for form in all_ if form not in own
+    ]
+    others = iter(reconstruction(parser, [query for query, _ in asked], [form for _, form in asked], rng))
+    return [own[form] if form in own else next(others) for all_, own in zip(forms, told, strict=True) for form in all_]
 
 
 def _ranked(forms: Sequence[tuple[tuple[str, ...], float]], options: Options) -> list[Hypothesis]:

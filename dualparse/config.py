@@ -197,7 +197,10 @@ class Recipe(Closed):
         False, description="then all stages once more with data.everything, each as long as was best on dev; for test"
     )
     committee: int = Field(
-        1, ge=1, description="parsers, trained alike from different seeds, that answer together; 1: the run's own alone"
+        1,
+        ge=1,
+        le=100,
+        description="parsers from different seeds that answer together; 1: the run's own alone. --resume may change it",
     )
     stop_at: dict[str, int] = Field(
         {},

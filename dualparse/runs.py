@@ -93,13 +93,19 @@ class Run:
         """All that answer together, the run's own first; `weights` names others than the final ones."""
         count = self.recipe.committee
         others = [Run(self.folder / MEMBERS / str(number)) for number in range(2, count + 1)]
+        own = self.agent("q2lf", domain, device, weights=weights)
         if missing := next((other.folder for other in others if not other.weights(weights).exists()), None):
             raise InputError(
-                f"{missing.relative_to(self.folder)}, one of {count} parsers, is not trained yet: "
-                f"dualparse train RECIPE --out {self.folder} --resume goes on with it",
+                f"{missing.relative_to(self.folder)}, one of {count} parsers, is not trained yet: {self._way_on}",
                 path=self.folder,
             )
-        return [run.agent("q2lf", domain, device, weights=weights) for run in (self, *others)]
+        return [own, *(Run.open(other.folder).agent("q2lf", domain, device, weights=weights) for other in others)]
+
+    @property
+    def _way_on(self) -> str:
+        if self.folder.name == REFIT:
+            return f"dualparse refit {self.folder.parent} goes on with it"
+        return f"dualparse train RECIPE --out {self.folder} --resume goes on with it (with the same --set)"
 
     def language_model(self, stage: str, device: torch.device) -> LanguageModel:
         """A trained language model."""
@@ -110,7 +116,9 @@ class Run:
     def _load(self, module: nn.Module, stage: str) -> None:
         path = self.weights(stage)
         if not path.exists():
-            raise InputError(f"this run has no {stage} model: its recipe trains {list(self.recipe.stages)}", path=path)
+            if stage in (stages := self.recipe.stages):
+                raise InputError(f"{stage} is not trained yet: {self._way_on}", path=path)
+            raise InputError(f"this run has no {stage} model: its recipe trains {', '.join(stages)}", path=path)
         tensors, _ = load_tensors(path)
         wanted = module.state_dict()
         for name, tensor in wanted.items():
@@ -152,6 +160,11 @@ class Run:
 
     def save_metrics(self, metrics: Mapping[str, Any]) -> None:
         write_text(self.folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")
+
+    def forget_scores(self) -> None:
+        """Of parsers that are no longer those of this run."""
+        for path in (*self.folder.glob("predictions.*.jsonl"), self.folder / "metrics.json"):
+            path.unlink(missing_ok=True)
 
     def save_predictions(self, split: str, predictions: Iterable[Mapping[str, Any]]) -> None:
         text = "".join(json.dumps(prediction, ensure_ascii=False) + "\n" for prediction in predictions)

@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from dualparse.config import DataSettings, ModelSettings, Recipe, Stage
+from dualparse.config import TEACHERS, DataSettings, ModelSettings, Recipe, Stage
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, unfinished
@@ -23,6 +24,8 @@ from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
 from dualparse.train.sharing import PRETRAINING, all_stages, fingerprint, members, stage_recipe, teachers
 from dualparse.train.stages import prepare, results
+
+MOST_TOLD = 3  # settings that differ, in an error
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,15 @@ def train(
         cpu.prepare()  # at the start, so that a run that is resumed rounds as before
     run = _open_folder(recipe, folder, resume=resume)
     material = load_material(recipe)  # before anything is written: what is wrong here leaves no folder behind
+    vocabularies = {"query": material.query_vocab, "lf": material.lf_vocab}
+    _same_vocabularies(run, vocabularies)
+    if (folder / "config.toml").exists() and run.recipe.committee != recipe.committee:
+        run.forget_scores()
     run.save_recipe(recipe)
     for leftover in filter(unfinished, folder.iterdir()):
         leftover.unlink()
-    _keep_vocab(run, "query", material.query_vocab)
-    _keep_vocab(run, "lf", material.lf_vocab)
+    for side, vocab in vocabularies.items():
+        run.save_vocab(side, vocab)
     made = {"from the grammar": len(material.canonical), "by analogy": len(material.analogous)}
     made_up = ", ".join(f"{number} {how}" for how, number in made.items() if number)
     others = material.others
@@ -102,8 +109,9 @@ def _train_below(
 ) -> Iterator[Note | Tick | Record]:
     """Runs in folders below this one's. Stages that the run it started from, or one below itself, has trained already
     are taken over."""
-    for place, other in runs.items():
-        yield Note(f"seed {other.seed}: {folder / place}")
+    for number, (place, other) in enumerate(runs.items(), start=2):
+        kind = "teacher" if place.startswith(TEACHERS) else "parser"
+        yield Note(f"{kind} {number} of {len(runs) + 1}, seed {other.seed}: {folder / place}")
         known = _twins(recipe, folder, other)
         for name, (inner, *_) in all_stages(other).items():
             earlier = Path(recipe.start_from) / place / inner
@@ -175,10 +183,8 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
             )
         if run.recipe == recipe.model_copy(update={"refit": False}) != recipe:
             raise InputError(f"this run was started without refit: dualparse refit {folder} makes one", path=folder)
-        if not _goes_on(run.recipe, recipe):
-            raise InputError(
-                "the run in this folder was started with other settings (see its config.toml)", path=folder
-            )
+        if others := _other_settings(run.recipe, recipe):
+            raise InputError(f"the run in this folder was started with other settings: {others}", path=folder)
         return run
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; expected a folder", path=folder)
@@ -187,21 +193,31 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
     return run
 
 
-def _goes_on(before: Recipe, recipe: Recipe) -> bool:
-    """Whether a run can go on with a recipe: it is that of the run, or has more parsers, which change none of it."""
-    if before.committee > recipe.committee:
-        return False
-    own = [{name: epoch for name, epoch in each.stop_at.items() if "/" not in name} for each in (before, recipe)]
-    return own[0] == own[1] and before == recipe.model_copy(
-        update={"committee": before.committee, "stop_at": before.stop_at}
-    )
+def _other_settings(before: Recipe, recipe: Recipe) -> str:
+    """In which settings two recipes differ. How many parsers answer changes nothing of a run, nor does it matter when
+    those of runs below it stop."""
+    there, here = (_flat(each.model_dump(exclude={"committee"})) for each in (before, recipe))
+    keys = [key for key in there | here if there.get(key) != here.get(key)]
+    own = [key for key in keys if not key.startswith("stop_at.") or "/" not in key]
+    told = [
+        f"{key} is {there.get(key, 'not set')} there and {here.get(key, 'not set')} here" for key in own[:MOST_TOLD]
+    ]
+    return "; ".join(told + (["..."] if len(own) > MOST_TOLD else []))
 
 
-def _keep_vocab(run: Run, side: str, vocab: Vocab) -> None:
-    """Write a vocabulary; the weights of a run that is taken up belong to the one it began with."""
-    if run.vocab_path(side).exists() and run.vocab(side) != vocab:
-        raise InputError("the examples of the domain have changed since this run began", path=run.vocab_path(side))
-    run.save_vocab(side, vocab)
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings of all groups by their whole names."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return flat
+
+
+def _same_vocabularies(run: Run, vocabularies: Mapping[str, Vocab]) -> None:
+    """The weights of a run that is taken up belong to the vocabularies it began with."""
+    for side, vocab in vocabularies.items():
+        if run.vocab_path(side).exists() and run.vocab(side) != vocab:
+            raise InputError("the examples of the domain have changed since this run began", path=run.vocab_path(side))
 
 
 def _finished(run: Run, recipe: Recipe, stage: str) -> bool:

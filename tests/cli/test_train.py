@@ -175,7 +175,7 @@ def test_bad_run_folders(run, dualparse, tmp_path):
     ("name", "damage", "told"),
     [
         ("q2lf.safetensors", "cut", "q2lf.safetensors: damaged or cut short"),
-        ("q2lf.safetensors", "gone", "this run has no q2lf model"),
+        ("q2lf.safetensors", "gone", "q2lf is not trained yet"),
         ("query.vocab", "cut", "query.vocab: cut short"),
         ("query.vocab", "gone", "query.vocab: cannot be read"),
         ("lf.vocab", "longer", "do not fit the vocabulary"),

@@ -216,8 +216,8 @@ def test_other_teachers_are_runs_of_their_own_and_are_taken_up_again(run, tmp_pa
     ]
     assert len({tuple(w["generate.weight"].flatten().tolist()) for w in weights}) == 3
     assert [e.text.partition(":")[0] for e in events if isinstance(e, Note) and "teacher" in e.text] == [
-        "seed 1001",
-        "seed 2001",
+        "teacher 2 of 3, seed 1001",
+        "teacher 3 of 3, seed 2001",
     ]
     assert len(given["pseudo"][0]) - 21 > 42, "three say more than one"
     made = given["pseudo"][0]

@@ -202,8 +202,38 @@ def test_a_finished_run_may_become_a_committee(toy_files, tmp_path):
     list(train(recipe(stages=["q2lf"], committee=3), folder, resume=True, device=CPU))
     list(refit(run, device=CPU))
     assert len(Run.open(folder / REFIT).parsers(toy.domain(), CPU)) == 3
-    with pytest.raises(InputError, match="other settings"):
-        list(train(alone, folder, resume=True, device=CPU))
+    other = recipe(stages=["q2lf"], committee=3, seed=4, search={"max_length": 9})
+    with pytest.raises(InputError, match="seed is 1 there and 4 here; search.max_length is 12 there and 9 here$"):
+        list(train(other, folder, resume=True, device=CPU))
+    score_run(run, split="test", device=CPU)
+    list(train(alone, folder, resume=True, device=CPU))
+    assert len(run.parsers(toy.domain(), CPU)) == 1, "and one alone again"
+    assert run.metrics() == {} and not list(folder.glob("predictions.*")), "which has not been scored"
+
+
+def test_a_refused_recipe_changes_nothing(toy_files, tmp_path):
+    folder = tmp_path / "run"
+    list(train(recipe(stages=["q2lf"]), folder, device=CPU))
+    score_run(Run.open(folder), split="test", device=CPU)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    with toy_files["train"].open("a") as stream:
+        stream.write("something new\t( all lake )\n" * 3)
+    with pytest.raises(InputError, match="the examples of the domain have changed"):
+        list(train(recipe(stages=["q2lf"], committee=2), folder, resume=True, device=CPU))
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_who_is_not_trained_yet_is_told_with_the_way_on(toy_files, tmp_path):
+    folder = tmp_path / "run"
+    list(train(recipe(stages=["q2lf"], committee=2), folder, device=CPU))
+    list(refit(Run.open(folder), device=CPU))
+    again = Run.open(folder / REFIT)
+    Run(again.folder / "members" / "2").weights("q2lf").unlink()
+    with pytest.raises(InputError, match=f"members/2, one of 2 .*: dualparse refit {folder} goes on with it$"):
+        again.parsers(toy.domain(), CPU)
+    again.weights("q2lf").unlink()
+    with pytest.raises(InputError, match=f"q2lf is not trained yet: dualparse refit {folder} goes on with it$"):
+        again.parsers(toy.domain(), CPU)
 
 
 def test_an_unfinished_run_is_not_refit(toy_files, tmp_path):
