@@ -27,6 +27,8 @@ from dualparse.cli import (
 )
 from dualparse.errors import InputError
 
+INTERRUPTED = 130  # exit code after Ctrl-C
+
 app = typer.Typer(
     name="dualparse",
     help="Questions into logical forms that run, from little labelled data.",
@@ -64,9 +66,10 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except KeyboardInterrupt:
-        Console(stderr=True).print("interrupted")
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # Typer has turned Ctrl-C into this
+            Console(stderr=True).print("interrupted")
+        raise
 
 
 if __name__ == "__main__":

@@ -44,7 +44,11 @@ def train(
     from dualparse.train.run import train as run
 
     use_all_cores()
-    follow(run(settings, folder, resume=resume, device=choose_device(device)), console)
+    try:
+        follow(run(settings, folder, resume=resume, device=choose_device(device)), console)
+    except KeyboardInterrupt:
+        console.print("the same command with --resume goes on with it", highlight=False)
+        raise
     console.print(f"done: {folder}   (next: dualparse evaluate {folder})", highlight=False, markup=False)
     if settings.refit:
         console.print(f"      {folder / REFIT}   (with the dev pairs as well)", highlight=False, markup=False)

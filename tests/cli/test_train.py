@@ -261,3 +261,16 @@ def test_every_command_has_help_with_an_example(dualparse, command):
     result = dualparse(command, "--help")
     assert result.code == 0
     assert f"Example: dualparse {command}" in result.out
+
+
+def test_ctrl_c_ends_a_run_with_a_word_on_how_to_go_on(dualparse, tmp_path, monkeypatch):
+    def interrupted(*arguments: object, **options: object):
+        raise KeyboardInterrupt
+        yield
+
+    recipe = tmp_path / "trails.toml"
+    recipe.write_text(RECIPE)
+    monkeypatch.setattr("dualparse.train.run.train", interrupted)
+    result = dualparse("train", recipe, "--out", tmp_path / "run")
+    assert result.code == 130
+    assert "the same command with --resume goes on with it" in result.out and result.err == "interrupted\n"
