@@ -6,7 +6,7 @@ An unknown key is an error that names the nearest known one, so that a typo neve
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -217,12 +217,12 @@ class Recipe(Closed):
 
     @model_validator(mode="after")
     def _stops_fit(self) -> Recipe:
-        for stage, epoch in self.stop_at.items():
-            most = self.training(stage.rpartition("/")[2]).epochs
-            if stage.rpartition("/")[2] not in self.stages:
-                raise ValueError(f"stop_at: {stage!r} is not among the stages {list(self.stages)}")
-            if not 1 <= epoch <= most:
-                raise ValueError(f"stop_at: {stage} = {epoch}, expected 1 to {most}")
+        for name, epoch in self.stop_at.items():
+            stage = name.rpartition("/")[2]
+            if stage not in self.stages:
+                raise ValueError(f"stop_at: {name!r} is not among the stages {list(self.stages)}")
+            if not 1 <= epoch <= (most := self.training(stage).epochs):
+                raise ValueError(f"stop_at: {name} = {epoch}, expected 1 to {most}")
         if self.refit and self.data.everything:
             raise ValueError("refit needs dev to choose epochs by: leave out data.everything")
         return self
@@ -272,6 +272,15 @@ def make_recipe(values: dict[str, Any], *, overrides: Sequence[str] = (), path: 
 def write_recipe(recipe: Recipe) -> str:
     """All settings, defaults included, as TOML."""
     return tomli_w.dumps(recipe.model_dump(mode="json", exclude_none=True))
+
+
+def dotted(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested tables as dotted keys: `data.labeled = 0.5` and `"data.labeled" = 0.5` are the same."""
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from dotted(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
 
 
 def explain(model: type[BaseModel] = Recipe, prefix: str = "") -> Iterator[tuple[str, str, str]]:

@@ -21,7 +21,7 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,7 +29,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from dualparse.config import Closed, Recipe, read_recipe
+from dualparse.config import Closed, Recipe, dotted, read_recipe
 from dualparse.errors import InputError
 from dualparse.suggest import unknown_name
 from dualparse.train.sharing import fingerprint
@@ -88,8 +88,8 @@ def cells_of(grid: Grid, path: Path) -> list[Cell]:
 
     Recipes are looked for beside the grid and in the recipes/ folder of its parents.
     """
-    axes = dict(_flat(grid.axes))
-    common = dict(_flat(grid.set))
+    axes = dict(dotted(grid.axes))
+    common = dict(dotted(grid.set))
     cells: dict[str, Cell] = {}
     for stem, file, name, settings in _runs(grid):
         for values in itertools.product(*axes.values()):
@@ -108,7 +108,7 @@ def _runs(grid: Grid) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         if file and not grid.methods:
             yield Path(file).stem, file, "", {}
     for dataset, (name, method) in itertools.product(grid.datasets, grid.methods.items()):
-        settings = dict(_flat(method))
+        settings = dict(dotted(method))
         file = settings.pop("recipe").replace("{dataset}", dataset)
         yield f"{Path(dataset).name}-{slug(name)}", file, name, settings
 
@@ -122,15 +122,6 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables as dotted keys: `data.labeled = 0.5` and `"data.labeled" = 0.5` are the same."""
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, value
-
-
 def _check(grid: Grid, path: Path) -> None:
     if bool(grid.recipe) == bool(grid.methods):
         raise InputError("expected either a recipe, or datasets and methods", path=path)
@@ -139,7 +130,7 @@ def _check(grid: Grid, path: Path) -> None:
     for name, method in grid.methods.items():
         if not isinstance(method.get("recipe"), str):
             raise InputError(f'methods.{name}: expected a recipe, for example "{{dataset}}-att.toml"', path=path)
-    axes = dict(_flat(grid.axes))
+    axes = dict(dotted(grid.axes))
     for key, values in axes.items():
         if not isinstance(values, list) or not values:
             raise InputError(f"axes.{key}: expected a list of values", path=path)

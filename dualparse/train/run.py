@@ -10,11 +10,10 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
-from dualparse.config import TEACHERS, DataSettings, ModelSettings, Recipe, Stage
+from dualparse.config import TEACHERS, DataSettings, ModelSettings, Recipe, Stage, dotted
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, unfinished
@@ -196,21 +195,13 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
 def _other_settings(before: Recipe, recipe: Recipe) -> str:
     """In which settings two recipes differ. How many parsers answer changes nothing of a run, nor does it matter when
     those of runs below it stop."""
-    there, here = (_flat(each.model_dump(exclude={"committee"})) for each in (before, recipe))
+    there, here = (dict(dotted(each.model_dump(exclude={"committee"}))) for each in (before, recipe))
     keys = [key for key in there | here if there.get(key) != here.get(key)]
     own = [key for key in keys if not key.startswith("stop_at.") or "/" not in key]
     told = [
         f"{key} is {there.get(key, 'not set')} there and {here.get(key, 'not set')} here" for key in own[:MOST_TOLD]
     ]
     return "; ".join(told + (["..."] if len(own) > MOST_TOLD else []))
-
-
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Settings of all groups by their whole names."""
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return flat
 
 
 def _same_vocabularies(run: Run, vocabularies: Mapping[str, Vocab]) -> None:
