@@ -221,7 +221,8 @@ class Recipe(Closed):
             stage = name.rpartition("/")[2]
             if stage not in self.stages:
                 raise ValueError(f"stop_at: {name!r} is not among the stages {list(self.stages)}")
-            if not 1 <= epoch <= (most := self.training(stage).epochs):
+            most = self.training(stage).epochs
+            if not 1 <= epoch <= most:
                 raise ValueError(f"stop_at: {name} = {epoch}, expected 1 to {most}")
         if self.refit and self.data.everything:
             raise ValueError("refit needs dev to choose epochs by: leave out data.everything")
