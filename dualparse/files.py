@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,12 +25,32 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield part
         # mkstemp makes private files; what we hand over has the permissions any new file would have.
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)
+        part.chmod(0o666 & ~_mask())
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """A new folder beside `path`, where nothing must be yet, that gets its name when the block ends well."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None
+    try:
+        yield part
+        part.chmod(0o777 & ~_mask())
+        os.replace(part, path)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def unfinished(path: Path) -> bool:

@@ -80,5 +80,5 @@ class Board:
 
 def kind_of(job: Job) -> str:
     """Jobs of a kind take about as long: what they train themselves, and on which domain."""
-    own = all_stages(make_recipe(job.recipe)).keys() - job.shared.keys() if job.kind != "test" else ()
+    own = [] if job.kind == "test" else [name for name in all_stages(make_recipe(job.recipe)) if not job.source(name)]
     return " ".join([job.recipe["domain"], *sorted(own)])

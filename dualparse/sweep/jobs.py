@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 import dualparse
 from dualparse.config import Recipe, make_recipe
 from dualparse.files import write_text
+from dualparse.train.sharing import WHOLE, all_stages
 
 if TYPE_CHECKING:
     import torch
@@ -35,7 +36,7 @@ class Job:
     """What to do and where.
 
     state    path without ending of its lock (.lock), progress (.json), output (.log) and error (.error.txt)
-    shared   stage, with the folder before it where it is one of a run below -> folder of the run that trained it
+    shared   what it takes from others (see `plan.shared_by`) -> folder of the run that trained it
     facts    goes into the result as it is: names of cell, grid and method, what varies, commit
     result   the file to write; a stage has none
     """
@@ -57,6 +58,11 @@ class Job:
     @classmethod
     def from_json(cls, text: str) -> Job:
         return cls(**json.loads(text))
+
+    def source(self, stage: str) -> str:
+        """The folder of the run that trained a stage already, if there is one."""
+        below = (folder for place, folder in self.shared.items() if stage.startswith(f"{place}/"))
+        return self.shared.get(stage) or next(below, self.shared.get(WHOLE, ""))
 
     def beside(self, ending: str) -> Path:
         """A file of its state."""
@@ -207,15 +213,14 @@ def _stages(job: Job, run: Run, recipe: Recipe) -> dict[str, Any]:
     with their folder before."""
     from dualparse.models.tensors import load_tensors
     from dualparse.runs import Run
-    from dualparse.train.sharing import all_stages
     from dualparse.train.stages import results
 
     told: dict[str, dict[str, Any]] = {}
     for name, (place, each, stage) in all_stages(recipe).items():
         weights = Run(run.folder / place).weights(next(iter(results(each, stage).values())))
         told[name] = {"seconds": float(load_tensors(weights)[1]["seconds"])}
-        if name in job.shared:
-            told[name]["shared"] = Path(job.shared[name]).name
+        if source := job.source(name):
+            told[name]["shared"] = Path(source).name
     return told
 
 

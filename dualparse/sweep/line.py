@@ -1,8 +1,8 @@
 """Jobs in line: the first whose needs are met is next.
 
 In: jobs in the order they matter. Out: jobs to start, and those that are given up because a stage they need has failed.
-A cell needs the stages it shares, where these are in line as well; so it starts as soon as they are done, however many
-other stages are still to be trained. Several threads may ask.
+A cell needs the stages and members it shares, where these are in line as well, and a member its own stages; so each
+starts as soon as they are done, however many others are still to be trained. Several threads may ask.
 """
 
 from __future__ import annotations
@@ -42,13 +42,16 @@ class Line:
 
     def end(self, job: Job, error: str) -> list[tuple[Job, str]]:
         """Note that a job has ended. Says so, and which others end with it, each with its error."""
+        ended = [(job, error)]
         with self._changed:
-            lost = [other for other in self._waiting if error and job.folder in other.shared.values()]
-            self._waiting = [other for other in self._waiting if other not in lost]
+            for failed, why in ended if error else ():  # grows while it is gone through
+                reason = f"{failed.name} failed: {first_line(why)}"
+                lost = [other for other in self._waiting if failed.folder in other.shared.values()]
+                self._waiting = [other for other in self._waiting if other not in lost]
+                ended += [(other, reason) for other in lost]
             self._missing.discard(job.folder)
             self._changed.notify_all()
-        reason = f"{job.name} failed: {first_line(error)}"
-        return [(job, error), *((other, reason) for other in lost)]
+        return ended
 
     def close(self) -> None:
         """Start nothing more."""
@@ -60,4 +63,4 @@ class Line:
         return next(filter(self._is_ready, self._waiting), None)
 
     def _is_ready(self, job: Job) -> bool:
-        return job.kind == "stage" or self._missing.isdisjoint(job.shared.values())
+        return self._missing.isdisjoint(job.shared.values())

@@ -2,13 +2,15 @@
 
 A result counts by what it trained and not by its name: a cell of one grid that another grid has run is done. The
 pre-training stages of the cells that are left are worked out first; each distinct one becomes a job of its own, whose
-run lies in RUNS/shared/STAGE-HASH and is there for all cells of all grids.
+run lies in RUNS/shared/STAGE-HASH and is there for all cells of all grids. So does each parser of a committee for which
+there is more to do than pre-training, in RUNS/shared/run-HASH: they are trained side by side, and once for committees
+of any size.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -18,7 +20,7 @@ from dualparse.config import Recipe, make_recipe, read_recipe
 from dualparse.errors import InputError
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.jobs import Job, is_running
-from dualparse.train.sharing import PRETRAINING, all_stages, fingerprint, stage_recipe
+from dualparse.train.sharing import PRETRAINING, WHOLE, all_stages, alone, fingerprint, members, stage_recipe
 
 SHARED = "shared"
 
@@ -138,31 +140,53 @@ def first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def stages_of(cell: Cell, folders: Folders) -> dict[str, tuple[Path, Recipe]]:
-    """Pre-training stage -> the shared run it comes from, with the folder before it for one of a run below; none where
-    the recipe names an earlier run itself."""
-    if cell.recipe.start_from:
+def shared_by(recipe: Recipe, folders: Folders) -> dict[str, tuple[Path, Recipe]]:
+    """What a run takes from others -> the shared run it comes from: all of its parsers by their folders where a later
+    stage teaches them, else every pre-training stage, with the folder before it for one of a run below. None where the
+    recipe names an earlier run itself."""
+    if recipe.start_from:
         return {}
-    found: dict[str, tuple[Path, Recipe]] = {}
-    for name, (_, whole, stage) in all_stages(cell.recipe).items():
+    if recipe.committee > 1 and not set(recipe.stages) <= set(PRETRAINING):
+        parsers = {WHOLE: alone(recipe)} | members(recipe)
+        return {place: (folders.runs / SHARED / f"run-{fingerprint(each)}", each) for place, each in parsers.items()}
+    found = {}
+    for name, (_, each, stage) in all_stages(recipe).items():
         if stage in PRETRAINING:
-            recipe = stage_recipe(whole, stage)
-            found[name] = folders.runs / SHARED / f"{stage}-{fingerprint(recipe)}", recipe
+            one = stage_recipe(each, stage)
+            found[name] = folders.runs / SHARED / f"{stage}-{fingerprint(one)}", one
     return found
 
 
 def stage_jobs(cells: Iterable[Cell], folders: Folders, *, device: str) -> list[Job]:
-    """Every distinct stage these cells need that nobody has trained yet."""
-    jobs: dict[Path, Job] = {}
+    """Every distinct stage and member these cells need that nobody has trained yet, each behind those it needs."""
+    jobs: dict[str, Job] = {}
     for cell in cells:
-        for folder, recipe in stages_of(cell, folders).values():
-            if not (folder / f"{recipe.stages[0]}.safetensors").exists():
-                state = str(folder.parent / "jobs" / folder.name)
-                name = f"{SHARED}/{folder.name}"
-                jobs.setdefault(
-                    folder, Job("stage", name, recipe.model_dump(mode="json"), str(folder), state, device=device)
-                )
+        jobs |= _jobs_before(cell.recipe, folders, device)
     return list(jobs.values())
+
+
+def _jobs_before(recipe: Recipe, folders: Folders, device: str) -> dict[str, Job]:
+    """Folder -> job of what is to be trained before a run."""
+    jobs: dict[str, Job] = {}
+    for folder, each in shared_by(recipe, folders).values():
+        single = len(each.stages) == 1
+        if (folder / f"{each.stages[0] if single else 'q2lf'}.safetensors").exists():
+            continue
+        jobs |= {} if single else _jobs_before(each, folders, device)
+        jobs[str(folder)] = Job(
+            "stage",
+            f"{SHARED}/{folder.name}",
+            each.model_dump(mode="json"),
+            str(folder),
+            str(folder.parent / "jobs" / folder.name),
+            device=device,
+            shared={} if single else _sources(each, folders),
+        )
+    return jobs
+
+
+def _sources(recipe: Recipe, folders: Folders) -> dict[str, str]:
+    return {name: str(folder) for name, (folder, _) in shared_by(recipe, folders).items()}
 
 
 def cell_job(cell: Cell, folders: Folders, *, device: str, commit: str) -> Job:
@@ -175,7 +199,7 @@ def cell_job(cell: Cell, folders: Folders, *, device: str, commit: str) -> Job:
         str(folders.run(cell)),
         folders.state(cell),
         device=device,
-        shared={stage: str(folder) for stage, (folder, _) in stages_of(cell, folders).items()},
+        shared=_sources(cell.recipe, folders),
         facts=facts,
         result=str(folders.result(cell)),
         test=cell.test,
@@ -208,13 +232,19 @@ class Work:
 
     @property
     def jobs(self) -> list[Job]:
-        """All in line, the stages a cell needs before it."""
+        """All in line, what a cell needs before it."""
         stages = {job.folder: job for job in self.stages}
         line: dict[str, Job] = {}
         for cell in self.cells:
-            line |= {folder: stages[folder] for folder in cell.shared.values() if folder in stages}
-            line[cell.folder] = cell
+            line |= {job.folder: job for job in _in_line(cell, stages)}
         return list(line.values())
+
+
+def _in_line(job: Job, stages: Mapping[str, Job]) -> Iterator[Job]:
+    for folder in job.shared.values():
+        if folder in stages:
+            yield from _in_line(stages[folder], stages)
+    yield job
 
 
 def work_of(

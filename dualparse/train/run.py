@@ -16,12 +16,12 @@ import torch
 from dualparse.config import TEACHERS, DataSettings, ModelSettings, Recipe, Stage, dotted
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
-from dualparse.files import replacing, unfinished
+from dualparse.files import replacing, replacing_folder, unfinished
 from dualparse.runs import REFIT, Run
 from dualparse.train import cpu
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
-from dualparse.train.sharing import PRETRAINING, all_stages, fingerprint, members, stage_recipe, teachers
+from dualparse.train.sharing import PRETRAINING, WHOLE, all_stages, alone, fingerprint, members, stage_recipe, teachers
 from dualparse.train.stages import prepare, results
 
 MOST_TOLD = 3  # settings that differ, in an error
@@ -60,10 +60,14 @@ def train(
     """Run all stages of a recipe; the folder must be new unless the run is to be resumed.
 
     `shared` says which run trained a pre-training stage already, with the folder before it where it is one of a run
-    below; the others are looked for in `start_from`.
+    below; by the folder of a run below alone, or by `WHOLE` for this one, which run has all stages of it. Others are
+    looked for in `start_from`.
     """
     if device.type == "cpu":
         cpu.prepare()  # at the start, so that a run that is resumed rounds as before
+    if shared and WHOLE in shared and not folder.exists():
+        yield _take_whole(recipe, folder, Run.open(shared[WHOLE]))
+        resume = True
     run = _open_folder(recipe, folder, resume=resume)
     material = load_material(recipe)  # before anything is written: what is wrong here leaves no folder behind
     vocabularies = {"query": material.query_vocab, "lf": material.lf_vocab}
@@ -117,6 +121,7 @@ def _train_below(
             if recipe.start_from and (earlier / "config.toml").is_file():
                 known[name] = earlier
         known |= {name.removeprefix(f"{place}/"): path for name, path in shared.items() if name.startswith(f"{place}/")}
+        known |= {WHOLE: shared[place]} if place in shared else {}
         yield from train(other, folder / place, resume=True, device=device, shared=known)
 
 
@@ -215,6 +220,16 @@ def _finished(run: Run, recipe: Recipe, stage: str) -> bool:
     return all(run.weights(name).exists() for name in results(recipe, stage).values())
 
 
+def _take_whole(recipe: Recipe, folder: Path, earlier: Run) -> Note:
+    """Begin with all that an earlier run of the same parser has."""
+    if others := _other_settings(earlier.recipe, alone(recipe)):
+        raise InputError(f"it is another run than this recipe's: {others}", path=earlier.folder)
+    with replacing_folder(folder) as part:
+        shutil.copytree(earlier.folder, part, dirs_exist_ok=True)
+        Run(part).save_recipe(recipe)
+    return Note(f"taken from {earlier.folder}")
+
+
 def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator[Note]:
     """Copy what an earlier run made of this stage, if it did; its vocabularies and sizes must be ours."""
     if stage not in PRETRAINING:
@@ -241,8 +256,8 @@ def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator
 def _read_by(recipe: Recipe, stage: Stage) -> tuple[ModelSettings, DataSettings]:
     """What decides the sizes of a stage's model, and which pairs it learns from."""
     read = ("labeled", "canonical", "noise", "analogies", "split_seed", "everything", "family", "joint")
-    alone = stage_recipe(recipe, stage)
-    return alone.model, DataSettings(**{name: getattr(alone.data, name) for name in read})
+    one = stage_recipe(recipe, stage)
+    return one.model, DataSettings(**{name: getattr(one.data, name) for name in read})
 
 
 def _train_stage(

@@ -16,6 +16,8 @@ from dualparse.config import MEMBERS, TEACHERS, Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
 
+WHOLE = "."  # all stages of a run itself, among what it takes from others
+
 BETWEEN_SEEDS = 1000  # of a run and the runs below it: runs whose seeds are neighbours have none in common
 
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -51,11 +53,11 @@ def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     """The recipe of a run that trains one pre-training stage of another run and nothing else."""
     stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name == stage}
     changed = {"stages": (stage,), "start_from": "", "refit": False, "committee": 1, "stop_at": stop_at}
-    alone = essence(recipe.model_copy(update=changed))
+    one = essence(recipe.model_copy(update=changed))
     if recipe.data.joint and stage in ("q2lf", "lf2q"):  # the same for the whole family
-        alone = alone.model_copy(update={"domain": recipe.data.family[0]})
+        one = one.model_copy(update={"domain": recipe.data.family[0]})
     unread = ["beams", "reconstruction"]  # training looks with dev_beams
-    return alone.model_copy(update={"search": _defaults(alone.search, unread)})
+    return one.model_copy(update={"search": _defaults(one.search, unread)})
 
 
 def teachers(recipe: Recipe) -> dict[str, Recipe]:
@@ -76,6 +78,12 @@ def members(recipe: Recipe) -> dict[str, Recipe]:
     parser, theirs have none."""
     taught = {"pseudo", "dual"} & set(recipe.stages)
     return _other_seeds(recipe, MEMBERS, recipe.committee, stages=recipe.stages if taught else ("q2lf",))
+
+
+def alone(recipe: Recipe) -> Recipe:
+    """The run of the first parser of a committee, without the others."""
+    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if not name.startswith(f"{MEMBERS}/")}
+    return essence(recipe.model_copy(update={"refit": False, "committee": 1, "stop_at": stop_at}))
 
 
 def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage, ...]) -> dict[str, Recipe]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,12 +15,12 @@ from dualparse.sweep.line import Line
 from dualparse.sweep.plan import Work
 
 
-def stage(name: str) -> Job:
-    return Job("stage", name, {}, name, name)
+def stage(name: str, *needs: str) -> Job:
+    return Job("stage", name, {}, name, name, shared={f"stage{i}": need for i, need in enumerate(needs)})
 
 
 def cell(name: str, *needs: str) -> Job:
-    return Job("cell", name, {}, name, name, shared={f"stage{i}": need for i, need in enumerate(needs)})
+    return replace(stage(name, *needs), kind="cell")
 
 
 def names(jobs: list[Job]) -> list[str]:
@@ -56,6 +57,23 @@ def test_cells_of_a_failed_stage_are_given_up_and_no_others():
     assert names(line.take()) == ["two"]
 
 
+def test_a_member_waits_for_its_stages_and_falls_with_them():
+    jobs = [stage("a"), stage("member", "a"), cell("one", "member"), cell("two", "b")]
+    line = Line(jobs)
+    assert names(line.take()) == ["a", "two"]
+    assert [(job.name, error) for job, error in line.end(jobs[0], "no")] == [
+        ("a", "no"),
+        ("member", "a failed: no"),
+        ("one", "member failed: a failed: no"),
+    ]
+    line = Line(jobs)
+    line.take()
+    line.end(jobs[0], "")
+    assert names(line.take()) == ["member"]
+    line.end(jobs[1], "")
+    assert names(line.take()) == ["one"]
+
+
 @pytest.mark.parametrize("closed", [False, True])
 def test_a_thread_waits_for_what_another_does(closed):
     line = Line([stage("a"), cell("one", "a")])
@@ -73,11 +91,16 @@ def test_a_thread_waits_for_what_another_does(closed):
     assert found == ([] if closed else ["one"])
 
 
-@given(st.lists(st.sets(st.sampled_from("abcd"), max_size=3), max_size=8), st.sets(st.sampled_from("abcd")))
+NEEDS = st.sets(st.sampled_from("abcdMN"), max_size=4)
+
+
+@given(st.lists(NEEDS, max_size=8), st.sets(st.sampled_from("abcdMN")))
 def test_every_job_ends_once_and_none_before_its_needs(wanted, failing):
-    stages = [stage(name) for name in "abcd"]
+    stages = [stage("M", "a", "b"), stage("N", "b", "d"), *(stage(name) for name in "abcd")]
     cells = [cell(f"cell {i}", *sorted(needs)) for i, needs in enumerate(wanted)]
-    work = Work([job for job in stages if any(job.folder in c.shared.values() for c in cells)], cells)
+    behind = {job.name: {job.name, *job.shared.values()} for job in stages}
+    wanted = [{each for need in needs for each in behind[need]} for needs in wanted]
+    work = Work([job for job in stages if any(job.name in needs for needs in wanted)], cells)
     line = Line(work.jobs)
     ended: dict[str, str] = {}
     for job in line:
@@ -87,6 +110,6 @@ def test_every_job_ends_once_and_none_before_its_needs(wanted, failing):
             ended[other.name] = error
     assert set(ended) == set(names(work.jobs))
     assert {name for name, error in ended.items() if error} == {
-        *(failing & {job.name for job in work.stages}),
+        *(job.name for job in work.stages if behind[job.name] & failing),
         *(job.name for job, needs in zip(cells, wanted, strict=True) if needs & failing),
     }

@@ -147,6 +147,34 @@ def test_teachers_share_their_stages_too(folders):
     assert len(work(cells, folders).stages) == 5
 
 
+def test_members_are_trained_side_by_side(folders):
+    """Each is a job of its own behind its agents. Committees of two and of three have two in common."""
+    pseudo = ["q2lf", "lf2q", "pseudo"]
+    cells = [cell(f"{count}", stages=pseudo, committee=count) for count in (2, 3)]
+    jobs = work(cells, folders)
+    agents = [(job.recipe["seed"], job.recipe["stages"][0]) for job in jobs.stages if len(job.recipe["stages"]) == 1]
+    assert sorted(agents) == [(seed, stage) for seed in (1, 1001, 2001) for stage in ("lf2q", "q2lf")]
+    first, second, third = [job for job in jobs.stages if job.recipe["stages"] == pseudo]
+    assert all(set(job.shared) == {"q2lf", "lf2q"} for job in (first, second, third))
+    assert jobs.cells[0].shared == {".": first.folder, "members/2": second.folder}
+    assert jobs.cells[1].shared == {**jobs.cells[0].shared, "members/3": third.folder}
+    assert second.source("q2lf") == second.shared["q2lf"] and not second.source("pseudo")
+    assert jobs.cells[0].source("members/2/pseudo") == second.folder
+    assert jobs.cells[0].source("pseudo") == jobs.cells[0].source("q2lf") == first.folder
+    line = [job.folder for job in jobs.jobs]
+    assert len(line) == len(set(line)) == 11
+    assert all(line.index(need) < line.index(job.folder) for job in jobs.jobs for need in job.shared.values())
+    Path(second.folder).mkdir(parents=True)
+    (Path(second.folder) / "q2lf.safetensors").touch()
+    assert len(work(cells[:1], folders).stages) == 3
+
+
+def test_parsers_that_nothing_teaches_are_stages_only(folders):
+    jobs = work([cell("two", committee=2)], folders)
+    assert [job.recipe["stages"] for job in jobs.stages] == [["q2lf"], ["q2lf"]]
+    assert set(jobs.cells[0].shared) == {"q2lf", "members/2/q2lf"}
+
+
 def test_a_finished_stage_is_not_trained_again(folders):
     one = cell("one", stages=DUAL)
     first = stage_jobs([one], folders, device="cpu")

@@ -28,6 +28,7 @@ from dualparse.train.loop import Record, Tick
 from dualparse.train.material import load_material, set_word_vectors
 from dualparse.train.run import Note, choose_device, refit, refit_recipe, train
 from dualparse.train.score import score_run
+from dualparse.train.sharing import WHOLE, alone, members
 
 CPU = torch.device("cpu")
 STAGES = ["q2lf", "lf2q", "query_lm", "lf_lm"]
@@ -65,7 +66,7 @@ def left_behind(folder: Path) -> dict[str, object]:
             lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
             found[path.name] = [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
         else:
-            found[path.name] = path.read_bytes()
+            found[path.name] = left_behind(path) if path.is_dir() else path.read_bytes()
     return found
 
 
@@ -187,6 +188,24 @@ def test_what_one_run_below_has_trained_the_others_take_over(toy_files, tmp_path
     other = both.model_copy(update={"start_from": str(tmp_path / "run")})
     events = list(train(other, tmp_path / "other", device=CPU))
     assert {event.stage for event in events if isinstance(event, Tick)} == {"pseudo"}
+
+
+def test_parsers_that_other_runs_have_trained_are_taken_whole(toy_files, tmp_path):
+    both = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2, pseudo={"teachers": 2})
+    [(place, member)] = members(both).items()
+    list(train(alone(both), tmp_path / "first", device=CPU))
+    list(train(member, tmp_path / "member", device=CPU))
+    shared = {WHOLE: tmp_path / "first", place: tmp_path / "member"}
+    events = list(train(both, tmp_path / "run", device=CPU, shared=shared))
+    assert not any(isinstance(event, Tick) for event in events)
+    run = left_behind(tmp_path / "run")
+    assert run.pop("members") == {"2": left_behind(tmp_path / "member")}
+    assert run == left_behind(tmp_path / "first") | {"config.toml": run["config.toml"]}
+    assert Run.open(tmp_path / "run").recipe == both
+    other = both.model_copy(update={"seed": 7})
+    with pytest.raises(InputError, match="another run than this recipe's: seed is 1 there and 7 here"):
+        list(train(other, tmp_path / "other", device=CPU, shared=shared))
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_finished_run_may_become_a_committee(toy_files, tmp_path):
