@@ -5,6 +5,7 @@ An unknown key is an error that names the nearest known one, so that a typo neve
 
 from __future__ import annotations
 
+import copy
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -255,19 +256,26 @@ class Recipe(Closed):
         return other.get(stage, self.train)
 
 
-def read_recipe(path: Path, *, overrides: Sequence[str] = ()) -> Recipe:
-    """A recipe file, with `a.b=value` overrides on top (the value as TOML writes it; bare words are text)."""
-    return make_recipe(_read_toml(path), overrides=overrides, path=path)
+def read_recipe(path: Path, *, overrides: Sequence[str] = (), given: Path | str = "--set") -> Recipe:
+    """A recipe file, with `a.b=value` overrides on top (the value as TOML writes it; bare words are text). Errors name
+    the file, or where the overrides were `given` if it is right without them."""
+    return make_recipe(_read_toml(path), overrides=overrides, path=path, given=given)
 
 
-def make_recipe(values: dict[str, Any], *, overrides: Sequence[str] = (), path: Path | None = None) -> Recipe:
+def make_recipe(
+    values: dict[str, Any], *, overrides: Sequence[str] = (), path: Path | None = None, given: Path | str = "--set"
+) -> Recipe:
     """Settings from a plain dictionary."""
+    changed = copy.deepcopy(values)
     for override in overrides:
-        _apply(values, override)
+        _apply(changed, override, given)
     try:
-        return Recipe.model_validate(values)
+        return Recipe.model_validate(changed)
     except ValidationError as error:
-        raise InputError("; ".join(_explain(problem) for problem in error.errors()), path=path) from None
+        if overrides:
+            make_recipe(values, path=path)
+        told = "; ".join(_explain(problem) for problem in error.errors())
+        raise InputError(told, path=given if overrides else path) from None
 
 
 def write_recipe(recipe: Recipe) -> str:
@@ -316,10 +324,10 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"not TOML: {error}", path=path) from None
 
 
-def _apply(values: dict[str, Any], override: str) -> None:
+def _apply(values: dict[str, Any], override: str, given: Path | str) -> None:
     key, equals, text = override.partition("=")
     if not equals:
-        raise InputError(f"--set {override}: expected KEY=VALUE, for example train.epochs=20")
+        raise InputError(f"{override}: expected KEY=VALUE, for example train.epochs=20", path=given)
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -329,7 +337,7 @@ def _apply(values: dict[str, Any], override: str) -> None:
     for part in path:
         place = place.setdefault(part, {})
         if not isinstance(place, dict):
-            raise InputError(f"--set {override}: {part!r} is no group of settings")
+            raise InputError(f"{override}: {part!r} is no group of settings", path=given)
     place[last] = value
 
 

@@ -150,6 +150,22 @@ def test_an_override_that_cannot_be(override, told):
         make_recipe({"domain": "trails", "seed": 1}, overrides=[override])
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("--set: ")
+
+
+def test_an_error_names_the_recipe_only_for_its_own_mistakes(tmp_path):
+    good, bad = tmp_path / "good.toml", tmp_path / "bad.toml"
+    good.write_text('domain = "trails"\nseed = 1\n')
+    bad.write_text("domain = 3\n")
+    for path, overrides, told in (
+        (good, ["committee=0"], r"--set: committee: "),
+        (bad, ["committee=0"], f"{bad}: domain: "),
+        (bad, ["seed=2"], f"{bad}: domain: "),
+    ):
+        with pytest.raises(InputError, match=told):
+            read_recipe(path, overrides=overrides)
+    with pytest.raises(InputError, match="grids/a.toml: seed.x=3: 'seed' is no group"):
+        read_recipe(good, overrides=["seed.x=3"], given=Path("grids/a.toml"))
 
 
 @given(st.text())

@@ -104,7 +104,7 @@ def test_cells_are_found_by_pattern(write):
         ('recipe = "one-att.toml"\n[axes]\nseed = 1\n', "axes.seed: expected a list"),
         ('recipe = "one-att.toml"\nchoose = ["sed"]\n[axes]\nseed = [1]\n', "unknown axis 'sed', did you mean 'seed'"),
         ('recipe = "nowhere.toml"\n', "recipes/nowhere.toml: no such recipe"),
-        ('recipe = "one-att.toml"\n[set]\ntrain.epoch = 1\n', "did you mean 'train.epochs'"),
+        ('recipe = "one-att.toml"\n[set]\ntrain.epoch = 1\n', "grid.toml: unknown .* did you mean 'train.epochs'"),
     ],
 )
 def test_a_wrong_grid_is_told(write, text, told):
