@@ -15,10 +15,13 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 if TYPE_CHECKING:
     from dualparse.train.loop import Record, Tick
     from dualparse.train.run import Note
+
+TIME_WIDTH = len("0:00:00")  # of columns that are not cut where names are long
 
 
 def follow(events: Iterable[Note | Tick | Record], console: Console, *, quiet: bool = False) -> list[Record]:
@@ -32,8 +35,8 @@ def follow(events: Iterable[Note | Tick | Record], console: Console, *, quiet: b
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[score]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        TimeElapsedColumn(table_column=Column(min_width=TIME_WIDTH)),
+        TimeRemainingColumn(table_column=Column(min_width=TIME_WIDTH)),
     )
     with Progress(*columns, console=console, disable=quiet, transient=False) as progress:
         bars: dict[str, TaskID] = {}
@@ -41,7 +44,7 @@ def follow(events: Iterable[Note | Tick | Record], console: Console, *, quiet: b
             if isinstance(event, Note):
                 console.print(event.text, highlight=False, markup=False)
             elif isinstance(event, Tick):
-                if event.stage not in bars or (event.epoch, event.done) == (1, 1):  # a refit has each stage again
+                if event.stage not in bars:
                     bars[event.stage] = progress.add_task(event.stage, total=event.epochs, score="")
                 done = event.epoch - 1 + event.done / event.total
                 progress.update(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -93,11 +93,12 @@ def train(
     run.write_log([record for record in run.read_log() if _finished(run, recipe, record["stage"])])
     for stage in recipe.stages:
         source = (shared or {}).get(stage) or recipe.start_from
-        if not _finished(run, recipe, stage) and source:
+        if _finished(run, recipe, stage):
+            yield Note(f"{stage}: finished before, kept")
+        elif source:
             yield from _take_over(run, recipe, stage, Run.open(Path(source)))
         if _finished(run, recipe, stage):
             run.checkpoint(stage).unlink(missing_ok=True)
-            yield Note(f"{stage}: finished before, kept")
             continue
         if stage == "pseudo":
             yield from _train_below(teachers(recipe), recipe, folder, device, shared or {})
@@ -122,7 +123,13 @@ def _train_below(
                 known[name] = earlier
         known |= {name.removeprefix(f"{place}/"): path for name, path in shared.items() if name.startswith(f"{place}/")}
         known |= {WHOLE: shared[place]} if place in shared else {}
-        yield from train(other, folder / place, resume=True, device=device, shared=known)
+        yield from _of(place, train(other, folder / place, resume=True, device=device, shared=known))
+
+
+def _of(place: str, events: Iterable[Note | Tick | Record]) -> Iterator[Note | Tick | Record]:
+    """What happens in a run below, its stages with the folder before."""
+    for event in events:
+        yield event if isinstance(event, Note) else replace(event, stage=f"{place}/{event.stage}")
 
 
 def _twins(recipe: Recipe, folder: Path, other: Recipe) -> dict[str, Path]:
@@ -146,7 +153,7 @@ def refit(run: Run, *, device: torch.device) -> Iterator[Note | Tick | Record]:
     recipe = refit_recipe(run)
     folder = run.folder / REFIT
     yield Note(f"once more with the dev pairs as well: {folder}")
-    yield from train(recipe, folder, resume=True, device=device)
+    yield from _of(REFIT, train(recipe, folder, resume=True, device=device))
 
 
 def refit_recipe(run: Run) -> Recipe:

@@ -184,10 +184,14 @@ def test_what_one_run_below_has_trained_the_others_take_over(toy_files, tmp_path
     both = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2, pseudo={"teachers": 2})
     events = list(train(both, tmp_path / "run", device=CPU))
     trained = [event.stage for event in events if isinstance(event, Tick) and (event.epoch, event.done) == (1, 1)]
-    assert {stage: trained.count(stage) for stage in trained} == {"q2lf": 3, "lf2q": 3, "pseudo": 2}
+    assert sorted(trained) == sorted(
+        ["q2lf", "lf2q", "teachers/2/q2lf", "teachers/2/lf2q", "pseudo"]
+        + ["members/2/teachers/2/q2lf", "members/2/teachers/2/lf2q", "members/2/pseudo"]
+    )
     other = both.model_copy(update={"start_from": str(tmp_path / "run")})
     events = list(train(other, tmp_path / "other", device=CPU))
-    assert {event.stage for event in events if isinstance(event, Tick)} == {"pseudo"}
+    assert {event.stage for event in events if isinstance(event, Tick)} == {"pseudo", "members/2/pseudo"}
+    assert not any("kept" in event.text for event in events if isinstance(event, Note)), "they are told as taken"
 
 
 def test_parsers_that_other_runs_have_trained_are_taken_whole(toy_files, tmp_path):
