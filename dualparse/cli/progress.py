@@ -48,7 +48,7 @@ def follow(events: Iterable[Note | Tick | Record], console: Console, *, quiet: b
                     bars[event.stage] = progress.add_task(event.stage, total=event.epochs, score="")
                 done = event.epoch - 1 + event.done / event.total
                 progress.update(
-                    bars[event.stage], completed=done, description=f"{event.stage} epoch {event.epoch}/{event.epochs}"
+                    bars[event.stage], completed=done, description=f"{event.stage} {event.epoch}/{event.epochs}"
                 )
             else:
                 records.append(event)
