@@ -25,7 +25,9 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield part
         # mkstemp makes private files; what we hand over has the permissions any new file would have.
-        part.chmod(0o666 & ~_mask())
+        mask = os.umask(0)
+        os.umask(mask)
+        part.chmod(0o666 & ~mask)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
@@ -33,24 +35,19 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """A new folder beside `path`, where nothing must be yet, that gets its name when the block ends well."""
+    """A new folder beside `path`, where nothing must be yet, that gets its name when the block ends well. One that a
+    killed process left behind makes room for it."""
+    part = path.with_name(f".{path.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+        part.mkdir(parents=True)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", path=path) from None
     try:
         yield part
-        part.chmod(0o777 & ~_mask())
         os.replace(part, path)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def unfinished(path: Path) -> bool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dualparse.config import make_recipe
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
-from dualparse.files import replacing, unfinished, write_text
+from dualparse.files import replacing, replacing_folder, unfinished, write_text
 from dualparse.models.tensors import load_tensors, save_tensors
 from dualparse.runs import Run, new_agent, new_language_model
 
@@ -185,6 +185,23 @@ def test_damaged_metrics_are_told_and_left_alone(run, content):
 
 
 # Writing files.
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "folder"
+    with pytest.raises(ZeroDivisionError), replacing_folder(path) as part:
+        (part / "a").write_text("1")
+        raise ZeroDivisionError
+    assert list(path.parent.iterdir()) == []
+    (path.parent / ".folder.part").mkdir()
+    (path.parent / ".folder.part" / "of a killed process").touch()
+    with replacing_folder(path) as part:
+        (part / "b").write_text("2")
+        assert not path.exists()
+    assert list(path.parent.iterdir()) == [path] and [each.name for each in path.iterdir()] == ["b"]
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="file/x: cannot write"), replacing_folder(tmp_path / "file" / "x"):
+        pass
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
