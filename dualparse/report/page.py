@@ -13,7 +13,15 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.report.claims import Claim, Finding, claims
 from dualparse.report.results import MISSING, Outcome, Result, all_outcomes, chosen, outcomes_of, read_results
-from dualparse.report.tables import Table, all_tables, main_table, mistakes, own_table, refit_table
+from dualparse.report.tables import (
+    Table,
+    all_tables,
+    committee_table,
+    main_table,
+    mistakes,
+    own_table,
+    refit_table,
+)
 
 BEGIN, END = "<!-- results: written by `dualparse report` -->", "<!-- end of results -->"
 SHARING = "bench-game-gpu.json"  # what processes that share a GPU reach together, as benchmarks/game.py measured it
@@ -182,10 +190,10 @@ def sharing_text(results: Path) -> str:
 def short_text(results: Path, picture: str) -> str:
     """The main tables and the summary picture, for a README."""
     every = all_outcomes(read_results(results))
-    outcomes, again = chosen(every), refit_table(every)
+    outcomes, more = chosen(every), (committee_table(every), refit_table(every))
     image = f"![The paper and dualparse, method by method, with all labels]({picture})"
-    parts = [_main_tables(outcomes, 1.0), image, _main_tables(outcomes, 0.5), *([_table(again)] if again.rows else [])]
-    return "\n\n".join(parts) + "\n"
+    parts = [_main_tables(outcomes, 1.0), image, _main_tables(outcomes, 0.5)]
+    return "\n\n".join([*parts, *(_table(table) for table in more if table.rows)]) + "\n"
 
 
 def put_into(path: Path, text: str) -> None:

@@ -24,6 +24,7 @@ from dualparse.train.sharing import essence
 MISSING = "-"
 BOTH = "both agents choose"
 DEV_TOO = "dev pairs too"  # a refit
+TOGETHER = "parsers together"  # a committee, the number before it
 Result = Mapping[str, Any]
 
 
@@ -105,7 +106,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "pairs by analogy": data.get("analogies", 0) > 0,
-        f"{recipe.get('committee')} parsers together": recipe.get("committee", 1) > 1,
+        f"{recipe.get('committee')} {TOGETHER}": recipe.get("committee", 1) > 1,
         DEV_TOO: bool(recipe.get("refit")),
         "synthesised forms too": torn and data.get("synthesized") and (played or "pseudo" in stages),
         "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
@@ -274,24 +275,38 @@ def average(cells: Sequence[Scores]) -> float | None:
     return statistics.mean(cell.median for cell in cells)
 
 
-def before_refit(outcomes: Iterable[Outcome], refits: Iterable[Outcome]) -> list[Outcome]:
-    """The runs whose settings differ from those of refits in nothing but this."""
+@dataclass(frozen=True)
+class Addition:
+    """What a run can have on top of another one that is the same in all else: the note in its method's name, the
+    setting that says so, and its value in the other."""
 
-    def key(run: Outcome) -> tuple[Any, ...]:
-        settings = json.dumps(json.loads(run.settings) | {"refit": False}, sort_keys=True)
+    note: str
+    setting: str
+    without: object
+
+    def undone(self, outcomes: Iterable[Outcome], runs: Iterable[Outcome]) -> list[Outcome]:
+        """The outcomes that differ from these runs in nothing but this."""
+        wanted = {self._key(run) for run in runs}
+        return [run for run in outcomes if self.note not in run.method and self._key(run) in wanted]
+
+    def _key(self, run: Outcome) -> tuple[Any, ...]:
+        settings = json.dumps(json.loads(run.settings) | {self.setting: self.without}, sort_keys=True)
         return run.domain, run.seed, BOTH in run.method, settings
 
-    wanted = {key(run) for run in refits}
-    return [run for run in outcomes if DEV_TOO not in run.method and key(run) in wanted]
+
+REFIT = Addition(DEV_TOO, "refit", False)
+COMMITTEE = Addition(TOGETHER, "committee", 1)
 
 
 def best_of_ours(
-    outcomes: Sequence[Outcome], domains: Sequence[str], *, base: str, labeled: float = 1.0, refit: bool = False
+    outcomes: Sequence[Outcome], domains: Sequence[str], *, base: str, labeled: float = 1.0, having: str = ""
 ) -> str | None:
-    """The method that is best on dev among those that add something to this one of the paper's and were run on all
-    domains. Refits are not among them, or alone: dev does not know them from what they go back to."""
+    """The method that is best on dev among those that add something to this one of the paper's, with this note among
+    the rest, and were run on all domains. Refits are there only if asked for: dev does not know them from what they go
+    back to."""
     names = sorted({o.method for o in outcomes if (o.labeled, o.unlabeled) == (labeled, 1.0)} - METHODS)
-    names = [name for name in names if name.partition(" (")[0] == base and (DEV_TOO in name) == refit]
+    names = [name for name in names if name.partition(" (")[0] == base and having in name]
+    names = [name for name in names if DEV_TOO not in name or having == DEV_TOO]
     runs = {name: [select(outcomes, name, domain, labeled=labeled) for domain in domains] for name in names}
     dev = {name: mean_dev(chain.from_iterable(seeds)) for name, seeds in runs.items() if all(seeds)}
     return max(dev, key=lambda name: dev[name]) if dev else None

@@ -16,7 +16,18 @@ from dualparse.report.figures import figure3, figure4, summary
 from dualparse.report.page import BEGIN, END, draw, put_into, put_results_into, sharing_text, short_text, write_report
 from dualparse.report.paper import DOMAINS, PAPER
 from dualparse.report.results import all_outcomes, outcomes_of
-from dualparse.report.tables import beyond, main_table, mistakes, own_table, refit_table, table2, table3, table4, table5
+from dualparse.report.tables import (
+    beyond,
+    committee_table,
+    main_table,
+    mistakes,
+    own_table,
+    refit_table,
+    table2,
+    table3,
+    table4,
+    table5,
+)
 
 ROOT = Path(__file__).parents[2]
 DUAL = ["q2lf", "lf2q", "query_lm", "dual"]
@@ -144,6 +155,23 @@ def test_refits_stand_beside_what_they_go_back_to():
     assert own_table(outcomes).rows[0][1:3] == ["pairs by analogy", "80.0"], "dev knows nothing of a refit"
     assert refit_table(all_outcomes(runs[-1:])).rows == [["AttPtr", "ATIS", "100%", "-", "85.7", "-", "65.0"]]
     assert refit_table(all_outcomes(runs[:1])).rows == []
+
+
+def test_committees_stand_beside_one_of_their_parsers():
+    def run(test: float, dev: float, **settings: object) -> dict:
+        return result(test, **settings) | {"dev": {"q2lf": {"accuracy": dev}}}
+
+    runs = [
+        run(70.0, 60.0),
+        run(71.0, 61.0, committee=3),
+        run(72.0, 62.0, committee=5),
+        run(90.0, 63.0, committee=5, refit=True),
+        run(10.0, 60.0, train={"epochs": 3}),
+    ]
+    table = committee_table(all_outcomes(runs))
+    assert table.rows == [["AttPtr", "ATIS", "100%", "5 parsers together", "85.7", "70.0", "72.0"]]
+    assert table.records[0]["one parser"] == 70.0 and table.records[0]["together"] == 72.0
+    assert committee_table(all_outcomes(runs[:1])).rows == []
 
 
 def test_the_mistakes_of_the_best_on_dev_are_told_by_kind():
