@@ -105,7 +105,7 @@ class Parser:
         self.run, self.domain, self.device = run, domain, device
         self.recipe = run.recipe
         self._parsers: list[Agent] = []
-        self._lf2q: Agent | None = None
+        self._listeners: list[Agent] = []
         self._lf_vocab = run.vocab("lf")
         self._reader = reader(run.vocab("query"), domain)
         self._loading = Lock()
@@ -122,10 +122,15 @@ class Parser:
         return self.parsers[0]
 
     @property
-    def lf2q(self) -> Agent:
+    def listeners(self) -> list[Agent]:
+        """Every lf2q that has a say where both agents choose; the first is the run's own."""
         with self._loading:
-            self._lf2q = self._lf2q or self.run.agent("lf2q", self.domain, self.device)
-            return self._lf2q
+            self._listeners = self._listeners or self.run.listeners(self.domain, self.device)
+            return self._listeners
+
+    @property
+    def lf2q(self) -> Agent:
+        return self.listeners[0]
 
     def read(self, question: str) -> Reading:
         """The words the model is given for a question; `InputError` for a text without words or with too many."""
@@ -180,7 +185,7 @@ class Parser:
         found = find_by_committee(self.parsers, words, self._options(k), rng=random.Random(0), copies=copies)
         weight = self.recipe.search.reconstruction
         if weight and self.run.weights("lf2q").exists():
-            found = rerank(self.lf2q, words, found, weight)
+            found = rerank(self.listeners, words, found, weight)
         return [self._judged(hypotheses) for hypotheses in found]
 
     def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:

@@ -91,15 +91,26 @@ class Run:
 
     def parsers(self, domain: Domain, device: torch.device, *, weights: str = "q2lf") -> list[Agent]:
         """All that answer together, the run's own first; `weights` names others than the final ones."""
+        own = self.agent("q2lf", domain, device, weights=weights)
+        return [own, *(other.agent("q2lf", domain, device, weights=weights) for other in self._members(weights))]
+
+    def listeners(self, domain: Domain, device: torch.device, *, weights: str = "lf2q") -> list[Agent]:
+        """Every lf2q that has a say where both agents choose, the run's own first. A member has one only where it had
+        something to teach."""
+        own = self.agent("lf2q", domain, device, weights=weights)
+        others = [other for other in self._members("q2lf") if "lf2q" in other.recipe.stages]
+        return [own, *(other.agent("lf2q", domain, device, weights=weights) for other in others)]
+
+    def _members(self, weights: str) -> list[Run]:
+        """The runs whose parsers answer together with this one's; they must have these weights."""
         count = self.recipe.committee
         others = [Run(self.folder / MEMBERS / str(number)) for number in range(2, count + 1)]
-        own = self.agent("q2lf", domain, device, weights=weights)
         if missing := next((other.folder for other in others if not other.weights(weights).exists()), None):
             raise InputError(
                 f"{missing.relative_to(self.folder)}, one of {count} parsers, is not trained yet: {self._way_on}",
                 path=self.folder,
             )
-        return [own, *(Run.open(other.folder).agent("q2lf", domain, device, weights=weights) for other in others)]
+        return [Run.open(other.folder) for other in others]
 
     @property
     def _way_on(self) -> str:

@@ -39,7 +39,7 @@ def pseudo_pairs(
     texts = [example.query or () for example in queries]
     found = find_by_committee([teacher["q2lf"] for teacher in teachers], texts, options, rng=rng)
     if reconstruction:
-        found = rerank(teachers[0]["lf2q"], texts, found, reconstruction)
+        found = rerank([teachers[0]["lf2q"]], texts, found, reconstruction)
     read = [Example(query, lf) for query, lf in zip(texts, _best(found), strict=True)]
     texts = [example.lf or () for example in forms]
     said = [_best(find(teacher["lf2q"], texts, options, rng=rng)) for teacher in teachers]

@@ -56,13 +56,14 @@ def score_run(
         started = time.perf_counter()
         queries = [example.query or () for example in examples]
         found = find_by_committee(parsers, queries, search, rng=random.Random(0))
-        how = {"beams": search.beams, **({"parsers": len(parsers)} if len(parsers) > 1 else {})}
+        how: Scores = {"beams": search.beams, **({"parsers": len(parsers)} if len(parsers) > 1 else {})}
         seconds = {"search_seconds": round(time.perf_counter() - started, 3)}
         keep("q2lf", *score_forms(found, examples, domain, how | seconds))
         weight = recipe.search.reconstruction
         if weight and lf2q:
-            ranked = rerank(lf2q, queries, found, weight)
-            keep("both", *score_forms(ranked, examples, domain, how | {"reconstruction": weight}))
+            listeners = run.listeners(domain, device, weights=names["lf2q"])
+            how |= {"reconstruction": weight, **({"listeners": len(listeners)} if len(listeners) > 1 else {})}
+            keep("both", *score_forms(rerank(listeners, queries, found, weight), examples, domain, how))
     if lf2q:
         keep("lf2q", *score_queries(lf2q, examples, search))
     if not scores:

@@ -80,14 +80,14 @@ def test_both_agents_may_choose_the_label(agents, monkeypatch):
     """What rerank puts first is the label, and it is asked with the weight given."""
     pairs, options, asked = toy.examples()[:3], Options(beams=4, max_length=12), []
 
-    def last_first(lf2q, queries, found, weight):
-        asked.append((lf2q, list(queries), weight))
+    def last_first(listeners, queries, found, weight):
+        asked.append((listeners, list(queries), weight))
         return [[form for form in forms[::-1] if form.finished] for forms in found]
 
     monkeypatch.setattr("dualparse.train.pseudo.rerank", last_first)
     queries = [Example(pair.query, None) for pair in pairs]
     made, _ = pseudo_pairs([agents], queries, (), options, rng=random.Random(0), reconstruction=0.3)
-    assert asked == [(agents["lf2q"], [pair.query for pair in pairs], 0.3)]
+    assert asked == [([agents["lf2q"]], [pair.query for pair in pairs], 0.3)]
     found = find(agents["q2lf"], [pair.query for pair in pairs], options, rng=random.Random(0))
     assert [pair.lf for pair in made] == [[f for f in forms if f.finished][-1].tokens for forms in found]
     assert made != make(agents, queries, options=options)

@@ -22,6 +22,7 @@ from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import load_examples
 from dualparse.errors import InputError
 from dualparse.models.tensors import load_tensors
+from dualparse.rerank import rerank
 from dualparse.runs import REFIT, Run, search_options
 from dualparse.train import loop
 from dualparse.train.loop import Record, Tick
@@ -162,6 +163,22 @@ def test_before_a_later_stage_the_same_parsers_answer_with_what_they_knew(toy_fi
         told = [json.loads(line) for line in (run.folder / name).read_text().splitlines()]
         expected = [[[h.text, round(h.score, 4)] for h in forms] for forms in found]
         assert [line["hypotheses"] for line in told] == expected
+
+
+@pytest.mark.parametrize(("stages", "listeners"), [(["q2lf", "lf2q", "pseudo"], 2), (["q2lf", "lf2q"], 1)])
+def test_where_both_agents_choose_every_lf2q_of_a_committee_has_a_say(toy_files, tmp_path, stages, listeners):
+    changes = {"stages": stages, "data": {"labeled": 0.5}, "committee": 2, "search": {"reconstruction": 0.5}}
+    list(train(recipe(**changes), tmp_path / "run", device=CPU))
+    run = Run.open(tmp_path / "run")
+    heard = run.listeners(toy.domain(), CPU)
+    assert len(heard) == listeners and len({agent.model.generate.weight.sum().item() for agent in heard}) == listeners
+    scores = score_run(run, split="test", device=CPU)["both"]
+    assert scores["parsers"] == 2 and scores.get("listeners", 1) == listeners
+    asked = [example.query for example in load_examples(toy.domain(files=toy_files), dev_seed=1).test]
+    parsers = run.parsers(toy.domain(), CPU)
+    found = rerank(heard, asked, find_by_committee(parsers, asked, search_options(run.recipe), rng=Random(0)), 0.5)
+    told = [json.loads(line) for line in (run.folder / "predictions.test.both.jsonl").read_text().splitlines()]
+    assert [line["hypotheses"] for line in told] == [[[h.text, round(h.score, 4)] for h in forms] for forms in found]
 
 
 def test_members_are_refit_and_taken_over_as_well(toy_files, tmp_path):
