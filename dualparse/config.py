@@ -272,10 +272,18 @@ def make_recipe(
     try:
         return Recipe.model_validate(changed)
     except ValidationError as error:
-        if overrides:
-            make_recipe(values, path=path)
-        told = "; ".join(_explain(problem) for problem in error.errors())
-        raise InputError(told, path=given if overrides else path) from None
+        problems = [_explain(problem) for problem in error.errors()]
+    own = [told for told in problems if told in _problems(values)] if overrides else problems
+    raise InputError("; ".join(own or problems), path=path if own else given)
+
+
+def _problems(values: dict[str, Any]) -> list[str]:
+    """All that is wrong with these settings, in words."""
+    try:
+        Recipe.model_validate(values)
+    except ValidationError as error:
+        return [_explain(problem) for problem in error.errors()]
+    return []
 
 
 def write_recipe(recipe: Recipe) -> str:

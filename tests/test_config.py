@@ -161,6 +161,7 @@ def test_an_error_names_the_recipe_only_for_its_own_mistakes(tmp_path):
         (good, ["committee=0"], r"--set: committee: "),
         (bad, ["committee=0"], f"{bad}: domain: "),
         (bad, ["seed=2"], f"{bad}: domain: "),
+        (bad, ["domain=trails", "train.epoch=3"], "--set: unknown setting 'train.epoch'"),
     ):
         with pytest.raises(InputError, match=told):
             read_recipe(path, overrides=overrides)

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
+from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -104,11 +105,9 @@ class Local:
 
     def _process(self, job: Job) -> str:
         """The same of one process."""
-        log = job.beside(".log")
-        log.parent.mkdir(parents=True, exist_ok=True)
         variables = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // self.workers))}
         variables |= TOLD if self.workers > 1 else {}
-        with log.open("wb") as output:
+        with TemporaryFile() as output:  # nobody else's: another sweep may wait for the same job
             with self._guard:
                 if self._stop.is_set():
                     return "stopped"
@@ -121,11 +120,10 @@ class Local:
                 )
                 self._running.add(process)
             process.communicate(job.to_json().encode())
-        with self._guard:
-            self._running.discard(process)
-        error = _what_happened(process.returncode, log.read_text(encoding="utf-8", errors="replace"))
-        log.unlink()  # an error has it all
-        return error
+            with self._guard:
+                self._running.discard(process)
+            output.seek(0)
+            return _what_happened(process.returncode, output.read().decode(errors="replace"))
 
 
 def _what_happened(code: int, output: str) -> str:

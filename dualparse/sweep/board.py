@@ -14,7 +14,7 @@ from typing import Any
 from dualparse.config import make_recipe
 from dualparse.sweep.jobs import Job, is_running, read_progress
 from dualparse.sweep.plan import Work
-from dualparse.train.sharing import all_stages
+from dualparse.train.anatomy import all_stages
 
 
 @dataclass(frozen=True)
@@ -80,5 +80,8 @@ class Board:
 
 def kind_of(job: Job) -> str:
     """Jobs of a kind take about as long: what they train themselves, and on which domain."""
-    own = [] if job.kind == "test" else [name for name in all_stages(make_recipe(job.recipe)) if not job.source(name)]
-    return " ".join([job.recipe["domain"], *sorted(own)])
+    if job.kind == "test":
+        return str(job.recipe["domain"])
+    recipe = make_recipe(job.recipe)
+    own = sorted(name for name in all_stages(recipe) if not job.source(name))
+    return " ".join([recipe.domain, *own, *(["refit"] if recipe.refit else [])])

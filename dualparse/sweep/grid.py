@@ -95,7 +95,8 @@ def cells_of(grid: Grid, path: Path) -> list[Cell]:
         for values in itertools.product(*axes.values()):
             varied = dict(zip(axes, values, strict=True))
             overrides = [f"{key}={json.dumps(value)}" for key, value in (common | settings | varied).items()]
-            recipe = read_recipe(_find_recipe(file, path), overrides=overrides, given=path)
+            given = f"{path} ({name})" if name else path
+            recipe = read_recipe(_find_recipe(file, path), overrides=overrides, given=given)
             parts = [stem, *(f"{key.rsplit('.', 1)[-1]}={_plain(value)}" for key, value in varied.items())]
             cell = Cell(path.stem, ",".join(parts), recipe, varied, name, test=grid.test and not grid.choose)
             cells.setdefault(cell.key, cell)

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 import dualparse
 from dualparse.config import Recipe, make_recipe
 from dualparse.files import write_text
-from dualparse.train.sharing import WHOLE, all_stages
+from dualparse.train.anatomy import WHOLE, all_stages, results
 
 if TYPE_CHECKING:
     import torch
@@ -35,7 +35,7 @@ PROGRESS_SECONDS = 0.5  # between two notes of progress
 class Job:
     """What to do and where.
 
-    state    path without ending of its lock (.lock), progress (.json), output (.log) and error (.error.txt)
+    state    path without ending of its lock (.lock), progress (.json) and error (.error.txt)
     shared   what it takes from others (see `plan.shared_by`) -> folder of the run that trained it
     facts    goes into the result as it is: names of cell, grid and method, what varies, commit
     result   the file to write; a stage has none
@@ -213,7 +213,6 @@ def _stages(job: Job, run: Run, recipe: Recipe) -> dict[str, Any]:
     with their folder before."""
     from dualparse.models.tensors import load_tensors
     from dualparse.runs import Run
-    from dualparse.train.stages import results
 
     told: dict[str, dict[str, Any]] = {}
     for name, (place, each, stage) in all_stages(recipe).items():

@@ -20,7 +20,8 @@ from dualparse.config import Recipe, make_recipe, read_recipe
 from dualparse.errors import InputError
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.jobs import Job, is_running
-from dualparse.train.sharing import PRETRAINING, WHOLE, all_stages, alone, fingerprint, members, stage_recipe
+from dualparse.train.anatomy import WHOLE, all_stages, alone, is_finished, members
+from dualparse.train.sharing import PRETRAINING, fingerprint, stage_recipe
 
 SHARED = "shared"
 
@@ -170,7 +171,7 @@ def _jobs_before(recipe: Recipe, folders: Folders, device: str) -> dict[str, Job
     jobs: dict[str, Job] = {}
     for folder, each in shared_by(recipe, folders).values():
         single = len(each.stages) == 1
-        if (folder / f"{each.stages[0] if single else 'q2lf'}.safetensors").exists():
+        if is_finished(folder, each):
             continue
         jobs |= {} if single else _jobs_before(each, folders, device)
         jobs[str(folder)] = Job(

@@ -19,10 +19,11 @@ from dualparse.errors import InputError
 from dualparse.files import replacing, replacing_folder, unfinished
 from dualparse.runs import REFIT, Run
 from dualparse.train import cpu
+from dualparse.train.anatomy import WHOLE, all_stages, alone, is_finished, members, results, teachers
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
-from dualparse.train.sharing import PRETRAINING, WHOLE, all_stages, alone, fingerprint, members, stage_recipe, teachers
-from dualparse.train.stages import prepare, results
+from dualparse.train.sharing import PRETRAINING, fingerprint, stage_recipe
+from dualparse.train.stages import prepare
 
 MOST_TOLD = 3  # settings that differ, in an error
 
@@ -65,13 +66,13 @@ def train(
     """
     if device.type == "cpu":
         cpu.prepare()  # at the start, so that a run that is resumed rounds as before
-    if shared and WHOLE in shared and not folder.exists():
-        yield _take_whole(recipe, folder, Run.open(shared[WHOLE]))
-        resume = True
+    shared = shared or {}
     run = _open_folder(recipe, folder, resume=resume)
     material = load_material(recipe)  # before anything is written: what is wrong here leaves no folder behind
     vocabularies = {"query": material.query_vocab, "lf": material.lf_vocab}
     _same_vocabularies(run, vocabularies)
+    if WHOLE in shared and not folder.exists():
+        yield _take_whole(recipe, folder, Run.open(shared[WHOLE]), vocabularies)
     if (folder / "config.toml").exists() and run.recipe.committee != recipe.committee:
         run.forget_scores()
     run.save_recipe(recipe)
@@ -90,20 +91,20 @@ def train(
         f"{made_up and f' ({made_up})'}{family}, "
         f"{dev}; {len(material.query_vocab)} query words, {len(material.lf_vocab)} form tokens"
     )
-    run.write_log([record for record in run.read_log() if _finished(run, recipe, record["stage"])])
+    run.write_log([record for record in run.read_log() if is_finished(run.folder, recipe, record["stage"])])
     for stage in recipe.stages:
-        source = (shared or {}).get(stage) or recipe.start_from
-        if _finished(run, recipe, stage):
+        source = shared.get(stage) or shared.get(WHOLE) or recipe.start_from
+        if is_finished(run.folder, recipe, stage):
             yield Note(f"{stage}: finished before, kept")
         elif source:
             yield from _take_over(run, recipe, stage, Run.open(Path(source)))
-        if _finished(run, recipe, stage):
+        if is_finished(run.folder, recipe, stage):
             run.checkpoint(stage).unlink(missing_ok=True)
             continue
         if stage == "pseudo":
-            yield from _train_below(teachers(recipe), recipe, folder, device, shared or {})
+            yield from _train_below(teachers(recipe), recipe, folder, device, shared)
         yield from _train_stage(recipe, run, stage, material, device)
-    yield from _train_below(members(recipe), recipe, folder, device, shared or {})
+    yield from _train_below(members(recipe), recipe, folder, device, shared)
     if recipe.refit:
         yield from refit(run, device=device)
 
@@ -137,7 +138,7 @@ def _twins(recipe: Recipe, folder: Path, other: Recipe) -> dict[str, Path]:
     done = {
         fingerprint(stage_recipe(each, stage)): folder / place
         for place, each, stage in all_stages(recipe).values()
-        if stage in PRETRAINING and _finished(Run(folder / place), each, stage)
+        if stage in PRETRAINING and is_finished(folder / place, each, stage)
     }
     wanted = {
         name: fingerprint(stage_recipe(each, stage))
@@ -170,7 +171,7 @@ def refit_recipe(run: Run) -> Recipe:
     missing = [
         name
         for name, (place, each, stage) in all_stages(recipe).items()
-        if name not in best or not _finished(Run(run.folder / place), each, stage)
+        if name not in best or not is_finished(run.folder / place, each, stage)
     ]
     if missing:
         raise InputError(
@@ -223,16 +224,15 @@ def _same_vocabularies(run: Run, vocabularies: Mapping[str, Vocab]) -> None:
             raise InputError("the examples of the domain have changed since this run began", path=run.vocab_path(side))
 
 
-def _finished(run: Run, recipe: Recipe, stage: str) -> bool:
-    return all(run.weights(name).exists() for name in results(recipe, stage).values())
-
-
-def _take_whole(recipe: Recipe, folder: Path, earlier: Run) -> Note:
-    """Begin with all that an earlier run of the same parser has."""
+def _take_whole(recipe: Recipe, folder: Path, earlier: Run, vocabularies: Mapping[str, Vocab]) -> Note:
+    """Begin with all that an earlier run of the same parser has, but for its scores. It may be looked through by
+    another process meanwhile, which writes what it finds anew."""
     if others := _other_settings(earlier.recipe, alone(recipe)):
         raise InputError(f"it is another run than this recipe's: {others}", path=earlier.folder)
+    _same_vocabularies(earlier, vocabularies)
     with replacing_folder(folder) as part:
-        shutil.copytree(earlier.folder, part, dirs_exist_ok=True)
+        shutil.copytree(earlier.folder, part, ignore=shutil.ignore_patterns(".*.part"), dirs_exist_ok=True)
+        Run(part).forget_scores()
         Run(part).save_recipe(recipe)
     return Note(f"taken from {earlier.folder}")
 

@@ -12,13 +12,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from dualparse.config import MEMBERS, TEACHERS, Recipe, Stage
+from dualparse.config import Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
-
-WHOLE = "."  # all stages of a run itself, among what it takes from others
-
-BETWEEN_SEEDS = 1000  # of a run and the runs below it: runs whose seeds are neighbours have none in common
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -58,66 +54,6 @@ def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
         one = one.model_copy(update={"domain": recipe.data.family[0]})
     unread = ["beams", "reconstruction"]  # training looks with dev_beams
     return one.model_copy(update={"search": _defaults(one.search, unread)})
-
-
-def teachers(recipe: Recipe) -> dict[str, Recipe]:
-    """The runs whose agents label together with a run's own: folder below its own -> recipe, which differs in the seed.
-
-    >>> from dualparse.config import make_recipe
-    >>> stages = ["q2lf", "lf2q", "pseudo"]
-    >>> found = teachers(make_recipe({"domain": "trails", "stages": stages, "pseudo": {"teachers": 3}}))
-    >>> {folder: (other.seed, other.stages) for folder, other in found.items()}
-    {'teachers/2': (1001, ('q2lf', 'lf2q')), 'teachers/3': (2001, ('q2lf', 'lf2q'))}
-    """
-    count = recipe.pseudo.teachers if "pseudo" in recipe.stages else 1
-    return _other_seeds(recipe, TEACHERS, count, stages=("q2lf", "lf2q"))
-
-
-def members(recipe: Recipe) -> dict[str, Recipe]:
-    """The runs whose parsers answer together with a run's own: folder below its own -> recipe. Where an lf2q teaches no
-    parser, theirs have none."""
-    taught = {"pseudo", "dual"} & set(recipe.stages)
-    return _other_seeds(recipe, MEMBERS, recipe.committee, stages=recipe.stages if taught else ("q2lf",))
-
-
-def alone(recipe: Recipe) -> Recipe:
-    """The run of the first parser of a committee, without the others."""
-    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if not name.startswith(f"{MEMBERS}/")}
-    return essence(recipe.model_copy(update={"refit": False, "committee": 1, "stop_at": stop_at}))
-
-
-def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage, ...]) -> dict[str, Recipe]:
-    common = {"stages": stages, "start_from": "", "refit": False, "committee": 1}
-    alike = essence(recipe.model_copy(update=common))
-    found: dict[str, Recipe] = {}
-    for number in range(2, count + 1):
-        place = f"{folder}/{number}"
-        stop_at: dict[str, int] = {name: epoch for name, epoch in recipe.stop_at.items() if name in stages}
-        stop_at |= {
-            name.removeprefix(f"{place}/"): epoch
-            for name, epoch in recipe.stop_at.items()
-            if name.startswith(f"{place}/")
-        }
-        own = {"seed": recipe.seed + (number - 1) * BETWEEN_SEEDS, "stop_at": stop_at}
-        found[place] = alike.model_copy(update=own)
-    return found
-
-
-def below(recipe: Recipe) -> dict[str, Recipe]:
-    """All runs below a run: its teachers and members, and theirs."""
-    found: dict[str, Recipe] = {}
-    for place, other in (teachers(recipe) | members(recipe)).items():
-        found |= {place: other} | {f"{place}/{inner}": each for inner, each in below(other).items()}
-    return found
-
-
-def all_stages(recipe: Recipe) -> dict[str, tuple[str, Recipe, Stage]]:
-    """Every stage of a run and of the runs below it: its name, with the folder before it -> folder, recipe, stage."""
-    return {
-        f"{place}/{stage}" if place else stage: (place, each, stage)
-        for place, each in ({"": recipe} | below(recipe)).items()
-        for stage in each.stages
-    }
 
 
 def fingerprint(recipe: Recipe) -> str:

@@ -22,12 +22,12 @@ from dualparse.models.agent import Agent
 from dualparse.models.language_model import LanguageModel
 from dualparse.runs import LANGUAGE_MODELS, Run, new_agent, new_language_model, search_options
 from dualparse.search import Options
+from dualparse.train.anatomy import results, teachers
 from dualparse.train.dual import Rules
 from dualparse.train.game import GameOptions, Players, Sets, game_task
 from dualparse.train.loop import Schedule, Task
 from dualparse.train.material import Material, Relative, set_word_vectors
 from dualparse.train.pseudo import pseudo_pairs
-from dualparse.train.sharing import teachers
 from dualparse.train.step import Adam
 from dualparse.train.supervised import agent_task, language_model_task
 
@@ -40,16 +40,6 @@ class Prepared:
     schedule: Schedule
     saves: dict[str, str]
     note: str = ""
-
-
-def results(recipe: Recipe, stage: str) -> dict[str, str]:
-    """Module of a stage -> name its weights are kept under."""
-    if stage == "dual":
-        return {"q2lf": "q2lf", "lf2q": "lf2q"}
-    if stage == "pseudo":
-        return {"q2lf": "pseudo-q2lf" if "dual" in recipe.stages else "q2lf"}
-    replaced = {name for later in ("dual", "pseudo") if later in recipe.stages for name in results(recipe, later)}
-    return {stage: f"pretrained-{stage}" if stage in replaced else stage}
 
 
 def prepare(stage: str, recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:

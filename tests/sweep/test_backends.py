@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -49,6 +50,22 @@ def test_a_job_that_dies_harms_no_other(tmp_path, workers):
     first, *rest = told["bug"].splitlines()
     assert first == "ValueError: a bug" and any(line.startswith("Traceback") for line in rest)
     assert not list((tmp_path / "jobs").glob("*.log"))
+
+
+def test_two_sweeps_may_be_busy_with_the_same_job(tmp_path):
+    told: list[str] = []
+
+    def sweep(seconds: float) -> None:
+        command = (sys.executable, "-c", f"import sys, time; sys.stdin.read(); time.sleep({seconds}); sys.exit('no')")
+        with Local(command=command) as local:
+            told.extend(error for _, error in local.run([job("good", tmp_path), job("fine", tmp_path)]))
+
+    threads = [threading.Thread(target=sweep, args=(seconds,)) for seconds in (0.1, 0.3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == ["no\n\nno"] * 4
 
 
 @pytest.mark.parametrize(("workers", "told"), [(1, "alone"), (2, "1")])

@@ -19,6 +19,7 @@ def test_jobs_of_a_kind_train_the_same_stages_themselves():
     assert kind_of(job("a", "q2lf")) != kind_of(job("a", "q2lf", domain="blocks"))
     assert kind_of(job("a", "q2lf", shared=("q2lf",))) != kind_of(job("a", "q2lf"))
     assert kind_of(job("a", "q2lf", committee=3)) != kind_of(job("a", "q2lf"))
+    assert kind_of(job("a", "q2lf", shared=("q2lf",), refit=True)) != kind_of(job("a", "q2lf", shared=("q2lf",)))
 
 
 def test_time_left_is_known_when_every_kind_has_been_seen():

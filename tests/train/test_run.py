@@ -20,16 +20,17 @@ from hypothesis import strategies as st
 from dualparse.committee import find_by_committee
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import load_examples
+from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.models.tensors import load_tensors
 from dualparse.rerank import rerank
 from dualparse.runs import REFIT, Run, search_options
 from dualparse.train import loop
+from dualparse.train.anatomy import WHOLE, alone, members
 from dualparse.train.loop import Record, Tick
 from dualparse.train.material import load_material, set_word_vectors
 from dualparse.train.run import Note, choose_device, refit, refit_recipe, train
 from dualparse.train.score import score_run
-from dualparse.train.sharing import WHOLE, alone, members
 
 CPU = torch.device("cpu")
 STAGES = ["q2lf", "lf2q", "query_lm", "lf_lm"]
@@ -226,6 +227,25 @@ def test_parsers_that_other_runs_have_trained_are_taken_whole(toy_files, tmp_pat
     other = both.model_copy(update={"seed": 7})
     with pytest.raises(InputError, match="another run than this recipe's: seed is 1 there and 7 here"):
         list(train(other, tmp_path / "other", device=CPU, shared=shared))
+    assert not (tmp_path / "other").exists()
+
+
+def test_of_a_run_that_is_taken_whole_neither_scores_nor_half_a_file_come_along(toy_files, tmp_path):
+    both = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2)
+    first = tmp_path / "first"
+    list(train(alone(both), first, device=CPU))
+    score_run(Run.open(first), split="test", device=CPU)
+    (first / ".log.jsonl.abc.part").touch()
+    taken = train(both, tmp_path / "run", device=CPU, shared={WHOLE: first})
+    assert next(taken) == Note(f"taken from {first}")
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {"config.toml", "query.vocab", "lf.vocab", "log.jsonl"} | {
+        f"{name}.safetensors" for name in ("pretrained-q2lf", "q2lf", "lf2q")
+    }
+    taken.close()
+    Run(first).save_vocab("query", Vocab.build([("lake",)]))
+    with pytest.raises(InputError, match=f"{first / 'query.vocab'}: the examples of the domain have changed"):
+        list(train(both, tmp_path / "other", device=CPU, shared={WHOLE: first}))
     assert not (tmp_path / "other").exists()
 
 

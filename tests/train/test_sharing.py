@@ -10,8 +10,9 @@ import toy
 
 from dualparse.config import GameSettings, Recipe, explain, make_recipe
 from dualparse.models.tensors import load_tensors
+from dualparse.train.anatomy import below
 from dualparse.train.run import train
-from dualparse.train.sharing import PRETRAINING, below, essence, fingerprint, stage_recipe
+from dualparse.train.sharing import PRETRAINING, essence, fingerprint, stage_recipe
 
 CPU = torch.device("cpu")
 ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "dual"]
