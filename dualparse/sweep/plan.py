@@ -20,8 +20,8 @@ from dualparse.config import Recipe, make_recipe, read_recipe
 from dualparse.errors import InputError
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.jobs import Job, is_running
-from dualparse.train.anatomy import WHOLE, all_stages, alone, is_finished, members
-from dualparse.train.sharing import PRETRAINING, fingerprint, stage_recipe
+from dualparse.train.anatomy import WHOLE, all_stages, is_finished, members
+from dualparse.train.sharing import PRETRAINING, fingerprint, parser_recipe, stage_recipe
 
 SHARED = "shared"
 
@@ -148,7 +148,7 @@ def shared_by(recipe: Recipe, folders: Folders) -> dict[str, tuple[Path, Recipe]
     if recipe.start_from:
         return {}
     if recipe.committee > 1 and not set(recipe.stages) <= set(PRETRAINING):
-        parsers = {WHOLE: alone(recipe)} | members(recipe)
+        parsers = {place: parser_recipe(each) for place, each in ({WHOLE: recipe} | members(recipe)).items()}
         return {place: (folders.runs / SHARED / f"run-{fingerprint(each)}", each) for place, each in parsers.items()}
     found = {}
     for name, (_, each, stage) in all_stages(recipe).items():

@@ -51,12 +51,6 @@ def members(recipe: Recipe) -> dict[str, Recipe]:
     return _other_seeds(recipe, MEMBERS, recipe.committee, stages=recipe.stages if taught else ("q2lf",))
 
 
-def alone(recipe: Recipe) -> Recipe:
-    """The run of the first parser of a committee, without the others."""
-    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if not name.startswith(f"{MEMBERS}/")}
-    return essence(recipe.model_copy(update={"refit": False, "committee": 1, "stop_at": stop_at}))
-
-
 def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage, ...]) -> dict[str, Recipe]:
     common = {"stages": stages, "start_from": "", "refit": False, "committee": 1}
     alike = essence(recipe.model_copy(update=common))

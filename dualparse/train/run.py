@@ -19,10 +19,10 @@ from dualparse.errors import InputError
 from dualparse.files import replacing, replacing_folder, unfinished
 from dualparse.runs import REFIT, Run
 from dualparse.train import cpu
-from dualparse.train.anatomy import WHOLE, all_stages, alone, is_finished, members, results, teachers
+from dualparse.train.anatomy import WHOLE, all_stages, is_finished, members, results, teachers
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
-from dualparse.train.sharing import PRETRAINING, fingerprint, stage_recipe
+from dualparse.train.sharing import PRETRAINING, fingerprint, parser_recipe, stage_recipe
 from dualparse.train.stages import prepare
 
 MOST_TOLD = 3  # settings that differ, in an error
@@ -227,7 +227,7 @@ def _same_vocabularies(run: Run, vocabularies: Mapping[str, Vocab]) -> None:
 def _take_whole(recipe: Recipe, folder: Path, earlier: Run, vocabularies: Mapping[str, Vocab]) -> Note:
     """Begin with all that an earlier run of the same parser has, but for its scores. It may be looked through by
     another process meanwhile, which writes what it finds anew."""
-    if others := _other_settings(earlier.recipe, alone(recipe)):
+    if others := _other_settings(earlier.recipe, parser_recipe(recipe)):
         raise InputError(f"it is another run than this recipe's: {others}", path=earlier.folder)
     _same_vocabularies(earlier, vocabularies)
     with replacing_folder(folder) as part:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from dualparse.config import Recipe, Stage
+from dualparse.config import MEMBERS, Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
 
@@ -52,8 +52,20 @@ def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     one = essence(recipe.model_copy(update=changed))
     if recipe.data.joint and stage in ("q2lf", "lf2q"):  # the same for the whole family
         one = one.model_copy(update={"domain": recipe.data.family[0]})
-    unread = ["beams", "reconstruction"]  # training looks with dev_beams
-    return one.model_copy(update={"search": _defaults(one.search, unread)})
+    return _unscored(one)
+
+
+def parser_recipe(recipe: Recipe) -> Recipe:
+    """The recipe of a run that trains one parser of a committee and nothing else."""
+    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if not name.startswith(f"{MEMBERS}/")}
+    return _unscored(essence(recipe.model_copy(update={"refit": False, "committee": 1, "stop_at": stop_at})))
+
+
+def _unscored(recipe: Recipe) -> Recipe:
+    """Without what is read only where a run is scored. Training looks with dev_beams, but labels what it makes up with
+    beams."""
+    unread = ["reconstruction"] if "pseudo" in recipe.stages else ["beams", "reconstruction"]
+    return recipe.model_copy(update={"search": _defaults(recipe.search, unread)})
 
 
 def fingerprint(recipe: Recipe) -> str:

@@ -26,11 +26,12 @@ from dualparse.models.tensors import load_tensors
 from dualparse.rerank import rerank
 from dualparse.runs import REFIT, Run, search_options
 from dualparse.train import loop
-from dualparse.train.anatomy import WHOLE, alone, members
+from dualparse.train.anatomy import WHOLE, members
 from dualparse.train.loop import Record, Tick
 from dualparse.train.material import load_material, set_word_vectors
 from dualparse.train.run import Note, choose_device, refit, refit_recipe, train
 from dualparse.train.score import score_run
+from dualparse.train.sharing import parser_recipe
 
 CPU = torch.device("cpu")
 STAGES = ["q2lf", "lf2q", "query_lm", "lf_lm"]
@@ -213,17 +214,19 @@ def test_what_one_run_below_has_trained_the_others_take_over(toy_files, tmp_path
 
 
 def test_parsers_that_other_runs_have_trained_are_taken_whole(toy_files, tmp_path):
-    both = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2, pseudo={"teachers": 2})
+    changes = {"data": {"labeled": 0.5}, "pseudo": {"teachers": 2}, "search": {"reconstruction": 0.5}}
+    both = recipe(stages=["q2lf", "lf2q", "pseudo"], committee=2, **changes)
     [(place, member)] = members(both).items()
-    list(train(alone(both), tmp_path / "first", device=CPU))
-    list(train(member, tmp_path / "member", device=CPU))
+    list(train(parser_recipe(both), tmp_path / "first", device=CPU))
+    list(train(parser_recipe(member), tmp_path / "member", device=CPU))
     shared = {WHOLE: tmp_path / "first", place: tmp_path / "member"}
     events = list(train(both, tmp_path / "run", device=CPU, shared=shared))
     assert not any(isinstance(event, Tick) for event in events)
     run = left_behind(tmp_path / "run")
-    assert run.pop("members") == {"2": left_behind(tmp_path / "member")}
+    below = run.pop("members")["2"]
+    assert below == left_behind(tmp_path / "member") | {"config.toml": below["config.toml"]}
     assert run == left_behind(tmp_path / "first") | {"config.toml": run["config.toml"]}
-    assert Run.open(tmp_path / "run").recipe == both
+    assert Run.open(tmp_path / "run").recipe == both and Run.open(tmp_path / "run" / place).recipe == member
     other = both.model_copy(update={"seed": 7})
     with pytest.raises(InputError, match="another run than this recipe's: seed is 1 there and 7 here"):
         list(train(other, tmp_path / "other", device=CPU, shared=shared))
@@ -233,7 +236,7 @@ def test_parsers_that_other_runs_have_trained_are_taken_whole(toy_files, tmp_pat
 def test_of_a_run_that_is_taken_whole_neither_scores_nor_half_a_file_come_along(toy_files, tmp_path):
     both = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2)
     first = tmp_path / "first"
-    list(train(alone(both), first, device=CPU))
+    list(train(parser_recipe(both), first, device=CPU))
     score_run(Run.open(first), split="test", device=CPU)
     (first / ".log.jsonl.abc.part").touch()
     taken = train(both, tmp_path / "run", device=CPU, shared={WHOLE: first})

@@ -12,7 +12,7 @@ from dualparse.config import GameSettings, Recipe, explain, make_recipe
 from dualparse.models.tensors import load_tensors
 from dualparse.train.anatomy import below
 from dualparse.train.run import train
-from dualparse.train.sharing import PRETRAINING, essence, fingerprint, stage_recipe
+from dualparse.train.sharing import PRETRAINING, essence, fingerprint, parser_recipe, stage_recipe
 
 CPU = torch.device("cpu")
 ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "dual"]
@@ -152,3 +152,16 @@ def test_all_runs_below_a_run_are_known():
     assert below(tiny()) == {}
     assert stage_recipe(whole, "q2lf") == stage_recipe(tiny(stages=stages), "q2lf")
     assert fingerprint(tiny(committee=1)) == fingerprint(tiny()) != fingerprint(tiny(committee=2))
+
+
+def test_how_answers_are_chosen_does_not_matter_to_a_parser():
+    """But pseudo-labels are found with as many beams as answers."""
+    search = ("search.beams=7", "search.reconstruction=0.7")
+    for stages, beams_matter in (
+        (["q2lf", "lf2q", "query_lm", "lf_lm", "dual"], False),
+        (["q2lf", "lf2q", "pseudo"], True),
+    ):
+        plain = parser_recipe(tiny(stages=stages, committee=3))
+        assert plain == parser_recipe(tiny("search.reconstruction=0.7", stages=stages))
+        assert (plain == parser_recipe(tiny(*search, stages=stages))) != beams_matter
+        assert plain != parser_recipe(tiny("search.length_power=0.5", stages=stages)), "dev is searched with it"
