@@ -105,7 +105,8 @@ class Parser:
         self.run, self.domain, self.device = run, domain, device
         self.recipe = run.recipe
         self._parsers: list[Agent] = []
-        self._listeners: list[Agent] = []
+        self._lf2q: Agent | None = None
+        self._other_listeners: list[Agent] | None = None
         self._lf_vocab = run.vocab("lf")
         self._reader = reader(run.vocab("query"), domain)
         self._loading = Lock()
@@ -122,15 +123,19 @@ class Parser:
         return self.parsers[0]
 
     @property
-    def listeners(self) -> list[Agent]:
-        """Every lf2q that has a say where both agents choose; the first is the run's own."""
+    def lf2q(self) -> Agent:
         with self._loading:
-            self._listeners = self._listeners or self.run.listeners(self.domain, self.device)
-            return self._listeners
+            self._lf2q = self._lf2q or self.run.agent("lf2q", self.domain, self.device)
+            return self._lf2q
 
     @property
-    def lf2q(self) -> Agent:
-        return self.listeners[0]
+    def listeners(self) -> list[Agent]:
+        """Every lf2q that has a say where both agents choose; the first is the run's own."""
+        own = self.lf2q
+        with self._loading:
+            if self._other_listeners is None:
+                self._other_listeners = self.run.other_listeners(self.domain, self.device)
+            return [own, *self._other_listeners]
 
     def read(self, question: str) -> Reading:
         """The words the model is given for a question; `InputError` for a text without words or with too many."""

@@ -94,12 +94,11 @@ class Run:
         own = self.agent("q2lf", domain, device, weights=weights)
         return [own, *(other.agent("q2lf", domain, device, weights=weights) for other in self._members(weights))]
 
-    def listeners(self, domain: Domain, device: torch.device, *, weights: str = "lf2q") -> list[Agent]:
-        """Every lf2q that has a say where both agents choose, the run's own first. A member has one only where it had
+    def other_listeners(self, domain: Domain, device: torch.device, *, weights: str = "lf2q") -> list[Agent]:
+        """Every lf2q that has a say beside the run's own where both agents choose. A member has one only where it had
         something to teach."""
-        own = self.agent("lf2q", domain, device, weights=weights)
         others = [other for other in self._members("q2lf") if "lf2q" in other.recipe.stages]
-        return [own, *(other.agent("lf2q", domain, device, weights=weights) for other in others)]
+        return [other.agent("lf2q", domain, device, weights=weights) for other in others]
 
     def _members(self, weights: str) -> list[Run]:
         """The runs whose parsers answer together with this one's; they must have these weights."""

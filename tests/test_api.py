@@ -66,6 +66,17 @@ def test_parsers_of_a_committee_answer_together(parser, tmp_path, monkeypatch):
     assert together.explain("how deep is blue lake").tokens == tuple(both[0].form.split())
 
 
+def test_wordings_do_not_wait_for_the_other_parsers(parser, tmp_path, monkeypatch):
+    shutil.copytree(parser.run.folder, tmp_path / "run")
+    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+    Run(tmp_path / "run").save_recipe(parser.recipe.model_copy(update={"committee": 2}))
+    form = parser.parse("how deep is blue lake", k=1)[0].form
+    unfinished = load(tmp_path / "run")
+    assert unfinished.verbalize(form, k=2) == parser.verbalize(form, k=2)
+    with pytest.raises(InputError, match="one of 2 parsers, is not trained yet"):
+        unfinished.parse("how deep is blue lake")
+
+
 def test_upper_case_and_spaces_do_not_matter(parser):
     assert parser.parse("  How DEEP is\tBlue Lake\n", k=1) == parser.parse("how deep is blue lake", k=1)
 

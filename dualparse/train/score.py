@@ -61,7 +61,7 @@ def score_run(
         keep("q2lf", *score_forms(found, examples, domain, how | seconds))
         weight = recipe.search.reconstruction
         if weight and lf2q:
-            listeners = run.listeners(domain, device, weights=names["lf2q"])
+            listeners = [lf2q, *run.other_listeners(domain, device, weights=names["lf2q"])]
             how |= {"reconstruction": weight, **({"listeners": len(listeners)} if len(listeners) > 1 else {})}
             keep("both", *score_forms(rerank(listeners, queries, found, weight), examples, domain, how))
     if lf2q:

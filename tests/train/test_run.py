@@ -172,7 +172,7 @@ def test_where_both_agents_choose_every_lf2q_of_a_committee_has_a_say(toy_files,
     changes = {"stages": stages, "data": {"labeled": 0.5}, "committee": 2, "search": {"reconstruction": 0.5}}
     list(train(recipe(**changes), tmp_path / "run", device=CPU))
     run = Run.open(tmp_path / "run")
-    heard = run.listeners(toy.domain(), CPU)
+    heard = [run.agent("lf2q", toy.domain(), CPU), *run.other_listeners(toy.domain(), CPU)]
     assert len(heard) == listeners and len({agent.model.generate.weight.sum().item() for agent in heard}) == listeners
     scores = score_run(run, split="test", device=CPU)["both"]
     assert scores["parsers"] == 2 and scores.get("listeners", 1) == listeners
