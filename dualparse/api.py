@@ -29,7 +29,7 @@ from dualparse.lf.verdict import Verdict
 from dualparse.models import compiled as kernels
 from dualparse.models.agent import Agent, look_all
 from dualparse.models.heap import keep_freed_memory
-from dualparse.rerank import rerank
+from dualparse.rerank import Prior, rerank
 from dualparse.runs import Run, search_options
 from dualparse.search import Hypothesis, Options, find
 from dualparse.text import Reader, Reading
@@ -107,6 +107,7 @@ class Parser:
         self._parsers: list[Agent] = []
         self._lf2q: Agent | None = None
         self._other_listeners: list[Agent] | None = None
+        self._prior: Prior | None = None
         self._lf_vocab = run.vocab("lf")
         self._reader = reader(run.vocab("query"), domain)
         self._loading = Lock()
@@ -136,6 +137,16 @@ class Parser:
             if self._other_listeners is None:
                 self._other_listeners = self.run.other_listeners(self.domain, self.device)
             return [own, *self._other_listeners]
+
+    @property
+    def prior(self) -> Prior | None:
+        """What says how common forms are where both agents choose; None where the recipe does not ask for it."""
+        weight = self.recipe.search.prior
+        if not weight:
+            return None
+        with self._loading:
+            self._prior = self._prior or Prior(self.run.form_models(self.device), weight)
+            return self._prior
 
     def read(self, question: str) -> Reading:
         """The words the model is given for a question; `InputError` for a text without words or with too many."""
@@ -190,7 +201,7 @@ class Parser:
         found = find_by_committee(self.parsers, words, self._options(k), rng=random.Random(0), copies=copies)
         weight = self.recipe.search.reconstruction
         if weight and self.run.weights("lf2q").exists():
-            found = rerank(self.listeners, words, found, weight)
+            found = rerank(self.listeners, words, found, weight, prior=self.prior)
         return [self._judged(hypotheses) for hypotheses in found]
 
     def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:

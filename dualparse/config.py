@@ -183,6 +183,9 @@ class SearchSettings(Closed):
     reconstruction: float = Field(
         0.0, ge=0, description="weight of lf2q's way back to the query where both agents choose a form; 0: q2lf alone"
     )
+    prior: float = Field(
+        0.0, ge=0, description="weight of how common a form is, by lf_lm, where both agents choose; 0: not asked"
+    )
 
 
 class Recipe(Closed):
@@ -233,6 +236,8 @@ class Recipe(Closed):
     def _stages_fit(self) -> Recipe:
         if self.committee > 1 and "q2lf" not in self.stages:
             raise ValueError("committee: there is no parser without 'q2lf' among the stages")
+        if self.search.prior and "lf_lm" not in self.stages:
+            raise ValueError("search.prior: nobody knows how common forms are without 'lf_lm' among the stages")
         needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"]}
         if self.game.form_validity_lm and self.game.form_loop:
             needed["dual"].append("query_lm")

@@ -52,14 +52,18 @@ def check_validity(check: Callable[[str], Verdict], texts: Sequence[str], *, gra
 
 
 @torch.no_grad()
-def fluency(model: LanguageModel, vocab: Vocab, texts: Sequence[Sequence[str]]) -> list[float]:
-    """Eq. 10: log-probability per token under a language model (of queries; of forms for the paper's Table 5)."""
+def fluency(
+    model: LanguageModel, vocab: Vocab, texts: Sequence[Sequence[str]], *, per_token: bool = True
+) -> list[float]:
+    """Eq. 10: log-probability per token under a language model (of queries; of forms for the paper's Table 5); of the
+    whole text if asked."""
     if not texts:
         return []
     device = model.predict.weight.device
     inputs, targets = (torch.from_numpy(array).to(device) for array in collate_texts(texts, vocab))
     with without_dropout(model):
-        return length_normalized(model(inputs, targets), targets).tolist()
+        log_probs = model(inputs, targets)
+    return (length_normalized(log_probs, targets) if per_token else log_probs).tolist()
 
 
 @torch.no_grad()

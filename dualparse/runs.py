@@ -100,6 +100,11 @@ class Run:
         others = [other for other in self._members("q2lf") if "lf2q" in other.recipe.stages]
         return [other.agent("lf2q", domain, device, weights=weights) for other in others]
 
+    def form_models(self, device: torch.device) -> list[LanguageModel]:
+        """Every lf_lm that says how common a form is where both agents choose: the run's own, and those of members."""
+        others = [other for other in self._members("q2lf") if "lf_lm" in other.recipe.stages]
+        return [each.language_model("lf_lm", device) for each in (self, *others)]
+
     def _members(self, weights: str) -> list[Run]:
         """The runs whose parsers answer together with this one's; they must have these weights."""
         count = self.recipe.committee

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import random
 
+import letters
 import pytest
 import torch
 import toy
 
 from dualparse.models.agent import Agent
-from dualparse.rerank import rerank
-from dualparse.rewards import reconstruction
+from dualparse.models.language_model import LanguageModel
+from dualparse.rerank import Prior, rerank
+from dualparse.rewards import fluency, reconstruction
 from dualparse.search import Hypothesis, Options, find
 
 PAIRS = toy.examples()[:4]
@@ -26,6 +28,10 @@ def found() -> list[list[Hypothesis]]:
 @pytest.fixture
 def lf2q() -> Agent:
     return toy.agent("lf2q")
+
+
+def form_model(seed: int) -> LanguageModel:
+    return letters.language_model(toy.vocabularies()[1], seed=seed)
 
 
 @pytest.mark.parametrize("weight", [0.3, 2.0])
@@ -57,6 +63,37 @@ def test_the_way_back_can_change_the_order(found, lf2q):
     assert orders[0] != orders[1]
 
 
+def test_common_forms_go_first(found, lf2q):
+    models = [form_model(seed) for seed in (1, 2)]
+    plain = rerank([lf2q], QUERIES, found, 0.5)
+    changed = rerank([lf2q], QUERIES, found, 0.5, prior=Prior(models, 0.7))
+    for before, after in zip(plain, changed, strict=True):
+        ranks = {form.tokens: form.score for form in before}
+        for form in after:
+            told = [fluency(model, lf2q.source_vocab, [form.tokens])[0] * (len(form.tokens) + 1) for model in models]
+            ranks[form.tokens] += 0.7 * sum(told) / 2
+        expected = sorted(ranks.items(), key=lambda pair: -pair[1])
+        assert [form.tokens for form in after] == [tokens for tokens, _ in expected]
+        assert [form.score - after[0].score for form in after] == pytest.approx(
+            [rank - expected[0][1] for _, rank in expected], abs=1e-4
+        )
+    assert [form for forms in plain for form in forms] != [form for forms in changed for form in forms]
+
+
+def test_a_prior_without_weight_changes_nothing(found, lf2q):
+    prior = Prior([form_model(1)], 0.0)
+    assert rerank([lf2q], QUERIES, found, 0.5, prior=prior) == rerank([lf2q], QUERIES, found, 0.5)
+
+
+def test_of_many_forms_each_has_its_own_probability(found, lf2q, monkeypatch):
+    prior = Prior([form_model(1)], 1.0)
+    whole = rerank([lf2q], QUERIES, found, 0.5, prior=prior)
+    monkeypatch.setattr("dualparse.rerank.FORMS", 1)
+    for some, others in zip(whole, rerank([lf2q], QUERIES, found, 0.5, prior=prior), strict=True):
+        assert [form.tokens for form in some] == [form.tokens for form in others]
+        assert [form.score for form in some] == pytest.approx([form.score for form in others], abs=1e-5)
+
+
 def test_dropout_has_no_say_and_stays_on(found, lf2q):
     lf2q.model.train()
     assert rerank([lf2q], QUERIES, found, 1.0) == rerank([lf2q], QUERIES, found, 1.0)
@@ -64,5 +101,7 @@ def test_dropout_has_no_say_and_stays_on(found, lf2q):
 
 
 def test_nothing_found_is_nothing_ranked(lf2q):
-    assert rerank([lf2q], QUERIES, [[] for _ in QUERIES], 1.0) == [[] for _ in QUERIES]
+    nothing: list[list[Hypothesis]] = [[] for _ in QUERIES]
+    assert rerank([lf2q], QUERIES, nothing, 1.0) == nothing
+    assert rerank([lf2q], QUERIES, nothing, 1.0, prior=Prior([form_model(1)], 1.0)) == nothing
     assert torch.is_grad_enabled()

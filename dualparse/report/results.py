@@ -23,6 +23,7 @@ from dualparse.train.sharing import essence
 
 MISSING = "-"
 BOTH = "both agents choose"
+PRIOR = "common forms first"  # of several that both agents would choose
 DEV_TOO = "dev pairs too"  # a refit
 TOGETHER = "parsers together"  # a committee, the number before it
 Result = Mapping[str, Any]
@@ -201,7 +202,7 @@ _OF_METHODS = {
     *(f"data.{name}" for name in ("queries", "forms", "synthesized", "unlabeled")),
     *(f"game.{name}" for name in ("query_validity_check", "query_validity_lm")),
     "model.copy_mechanism",
-    "search.reconstruction",  # not read where q2lf answers alone
+    *(f"search.{name}" for name in ("reconstruction", "prior")),  # not read where q2lf answers alone
 }
 
 
@@ -223,6 +224,7 @@ def _outcomes(result: Result) -> list[Outcome]:
     with suppress(InputError):  # written by a version with other settings: what we need of it is there all the same
         recipe = essence(make_recipe(dict(recipe))).model_dump(mode="json")
     counts = result.get("mistakes", {}).get("test")
+    both = (BOTH, *([PRIOR] if recipe.get("search", {}).get("prior") else []))
     others = {key: value for key, value in recipe.items() if key not in ("domain", "seed", "start_from")}
     return [
         Outcome(
@@ -238,7 +240,7 @@ def _outcomes(result: Result) -> list[Outcome]:
             result.get("correct", {}).get("test", "") if who == "q2lf" else "",
             tuple(counts.items()) if who == "q2lf" and counts is not None else None,
         )
-        for who, notes in (("q2lf", ()), ("both", (BOTH,)))
+        for who, notes in (("q2lf", ()), ("both", both))
         if who in result["test"]
     ]
 

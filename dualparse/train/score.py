@@ -18,7 +18,7 @@ from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.evaluate import bleu, judge, pick, summarize
 from dualparse.models.agent import Agent
-from dualparse.rerank import rerank
+from dualparse.rerank import Prior, rerank
 from dualparse.runs import Run, search_options
 from dualparse.search import Hypothesis, Options, find
 
@@ -63,7 +63,9 @@ def score_run(
         if weight and lf2q:
             listeners = [lf2q, *run.other_listeners(domain, device, weights=names["lf2q"])]
             how |= {"reconstruction": weight, **({"listeners": len(listeners)} if len(listeners) > 1 else {})}
-            keep("both", *score_forms(rerank(listeners, queries, found, weight), examples, domain, how))
+            prior = Prior(run.form_models(device), recipe.search.prior) if recipe.search.prior else None
+            how |= {"prior": prior.weight} if prior else {}
+            keep("both", *score_forms(rerank(listeners, queries, found, weight, prior=prior), examples, domain, how))
     if lf2q:
         keep("lf2q", *score_queries(lf2q, examples, search))
     if not scores:

@@ -35,6 +35,8 @@ def _unread(recipe: Recipe) -> dict[str, list[str]]:
     """By group, the settings that none of the stages reads."""
     stages = set(recipe.stages)
     unread: dict[str, list[str]] = {"data": _unread_data(recipe)}
+    if "lf_lm" not in stages:
+        unread["search"] = ["prior"]
     if not stages & {"q2lf", "lf2q", "pseudo", "dual"}:  # no agent: language models never copy nor start from vectors
         unread["model"] = ["copy_mechanism", "word_dropout", "word_vectors"]
         unread["search"] = list(type(recipe.search).model_fields)
@@ -64,7 +66,7 @@ def parser_recipe(recipe: Recipe) -> Recipe:
 def _unscored(recipe: Recipe) -> Recipe:
     """Without what is read only where a run is scored. Training looks with dev_beams, but labels what it makes up with
     beams."""
-    unread = ["reconstruction"] if "pseudo" in recipe.stages else ["beams", "reconstruction"]
+    unread = ["reconstruction", "prior"] + (["beams"] if "pseudo" not in recipe.stages else [])
     return recipe.model_copy(update={"search": _defaults(recipe.search, unread)})
 
 

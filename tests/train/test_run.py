@@ -17,13 +17,14 @@ import toy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dualparse.api import Parser
 from dualparse.committee import find_by_committee
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import load_examples
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.models.tensors import load_tensors
-from dualparse.rerank import rerank
+from dualparse.rerank import Prior, rerank
 from dualparse.runs import REFIT, Run, search_options
 from dualparse.train import loop
 from dualparse.train.anatomy import WHOLE, members
@@ -181,6 +182,28 @@ def test_where_both_agents_choose_every_lf2q_of_a_committee_has_a_say(toy_files,
     found = rerank(heard, asked, find_by_committee(parsers, asked, search_options(run.recipe), rng=Random(0)), 0.5)
     told = [json.loads(line) for line in (run.folder / "predictions.test.both.jsonl").read_text().splitlines()]
     assert [line["hypotheses"] for line in told] == [[[h.text, round(h.score, 4)] for h in forms] for forms in found]
+
+
+def test_common_forms_go_first_where_the_recipe_says_so(toy_files, tmp_path):
+    """By the language models of all members, and in answers as in scores."""
+    search = {"reconstruction": 0.5, "prior": 0.7}
+    stages = ["q2lf", "lf2q", "lf_lm", "pseudo"]
+    list(train(recipe(stages=stages, data={"labeled": 0.5}, committee=2, search=search), tmp_path / "run", device=CPU))
+    run, domain = Run.open(tmp_path / "run"), toy.domain(files=toy_files)
+    prior = Prior(run.form_models(CPU), 0.7)
+    assert len({model.predict.weight.sum().item() for model in prior.models}) == 2
+    assert score_run(run, split="test", device=CPU)["both"]["prior"] == 0.7
+    asked = [example.query for example in load_examples(domain, dev_seed=1).test]
+    found = find_by_committee(run.parsers(domain, CPU), asked, search_options(run.recipe), rng=Random(0))
+    heard = [run.agent("lf2q", domain, CPU), *run.other_listeners(domain, CPU)]
+    expected = [[[h.text, round(h.score, 4)] for h in forms] for forms in rerank(heard, asked, found, 0.5, prior=prior)]
+    told = [json.loads(line) for line in (run.folder / "predictions.test.both.jsonl").read_text().splitlines()]
+    assert [line["hypotheses"] for line in told] == expected
+    assert expected != [[[h.text, round(h.score, 4)] for h in forms] for forms in rerank(heard, asked, found, 0.5)]
+    answers = Parser(run, domain, CPU).parse_all([" ".join(query) for query in asked], k=len(expected[0]))
+    for answer, forms in zip(answers, expected, strict=True):
+        scores = dict(forms)
+        assert all(parse.score == pytest.approx(scores[parse.form], abs=1e-3) for parse in answer)
 
 
 def test_members_are_refit_and_taken_over_as_well(toy_files, tmp_path):

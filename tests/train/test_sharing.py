@@ -85,6 +85,7 @@ def test_a_stage_reads_its_own_settings_only(stage, unread):
     unread |= {key for key in KEYS if key.startswith(groups)} | {
         "search.beams",
         "search.reconstruction",
+        "search.prior",
         "stages",
         "start_from",
         "refit",
@@ -115,7 +116,8 @@ def test_the_name_of_a_stage_outlives_new_settings_it_does_not_read():
 def test_what_a_stage_does_not_read_changes_no_weight(stage, tmp_path, monkeypatch):
     toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
     unread = [key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)]
-    other = ("stages", "start_from", "committee", "data.recombined")  # nothing can be made of toy forms
+    other = ("stages", "start_from", "committee", "search.prior")  # it needs lf_lm among the stages
+    other += ("data.recombined",)  # nothing can be made of toy forms
     settings = [f"{key}={other_value(key, tiny())}" for key in unread if key not in other]
     weights = []
     for number, recipe in enumerate((tiny(), tiny(*settings))):
@@ -156,12 +158,12 @@ def test_all_runs_below_a_run_are_known():
 
 def test_how_answers_are_chosen_does_not_matter_to_a_parser():
     """But pseudo-labels are found with as many beams as answers."""
-    search = ("search.beams=7", "search.reconstruction=0.7")
+    both = ("search.reconstruction=0.7", "search.prior=0.5")
     for stages, beams_matter in (
         (["q2lf", "lf2q", "query_lm", "lf_lm", "dual"], False),
-        (["q2lf", "lf2q", "pseudo"], True),
+        (["q2lf", "lf2q", "lf_lm", "pseudo"], True),
     ):
         plain = parser_recipe(tiny(stages=stages, committee=3))
-        assert plain == parser_recipe(tiny("search.reconstruction=0.7", stages=stages))
-        assert (plain == parser_recipe(tiny(*search, stages=stages))) != beams_matter
+        assert plain == parser_recipe(tiny(*both, stages=stages))
+        assert (plain == parser_recipe(tiny("search.beams=7", stages=stages))) != beams_matter
         assert plain != parser_recipe(tiny("search.length_power=0.5", stages=stages)), "dev is searched with it"
