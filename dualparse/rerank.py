@@ -13,9 +13,11 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 import numpy as np
 
+from dualparse.data.vocab import Vocab
 from dualparse.models.agent import Agent
 from dualparse.models.language_model import LanguageModel
 from dualparse.rewards import fluency, reconstruction
@@ -23,7 +25,7 @@ from dualparse.search import Hypothesis
 
 FORMS = 256  # whose probability is worked out at once
 
-Form = tuple[str, ...]
+Found = Sequence[Sequence[Hypothesis]]  # the forms of every query
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +39,51 @@ class Prior:
 def rerank(
     listeners: Sequence[Agent],
     queries: Sequence[Sequence[str]],
-    found: Sequence[Sequence[Hypothesis]],
+    found: Found,
     weight: float,
     *,
     prior: Prior | None = None,
 ) -> list[list[Hypothesis]]:
     """The hypotheses of every query in their new order, each with its new score."""
+    back = ways_back(listeners, queries, found)
+    if prior is None:
+        return [_scored(forms, _ranks(forms, weight, ways)) for forms, ways in zip(found, back, strict=True)]
+    common = commonness(prior.models, listeners[0].source_vocab, found)
+    return [
+        _scored(forms, _ranks(forms, weight, ways) + prior.weight * usual)
+        for forms, ways, usual in zip(found, back, common, strict=True)
+    ]
+
+
+def ways_back(listeners: Sequence[Agent], queries: Sequence[Sequence[str]], found: Found) -> list[np.ndarray]:
+    """For every query log P(query | form) of its forms, the mean over the lf2q."""
     pairs = [(form.tokens, query) for query, forms in zip(queries, found, strict=True) for form in forms]
     forms, said = [form for form, _ in pairs], [query for _, query in pairs]
     heard = [reconstruction(lf2q, forms, said, random.Random(0)) for lf2q in listeners]
-    added = weight * np.mean(heard, axis=0)
-    if prior:
-        common = _common(prior, listeners[0], forms)
-        added += prior.weight * np.array([common[form] for form in forms])
-    more = iter(added.tolist())
-    return [_scored(forms, [form.log_prob + next(more) for form in forms]) for forms in found]
+    return _by_query(np.mean(heard, axis=0).tolist(), found)
 
 
-def _common(prior: Prior, lf2q: Agent, forms: Sequence[Form]) -> dict[Form, float]:
-    """The mean log-probability of every form; many queries have the same ones among theirs."""
-    distinct = sorted(set(forms), key=len)
-    parts = [distinct[start : start + FORMS] for start in range(0, len(distinct), FORMS)]
-    told = [
-        [each for part in parts for each in fluency(model, lf2q.source_vocab, part, per_token=False)]
-        for model in prior.models
-    ]
-    return dict(zip(distinct, np.mean(told, axis=0).tolist(), strict=True))
+def commonness(models: Sequence[LanguageModel], vocab: Vocab, found: Found) -> list[np.ndarray]:
+    """For every query log P(form) of its forms, the mean over the language models. Many queries have the same forms
+    among theirs, and each is asked about once."""
+    forms = sorted({form.tokens for form in chain.from_iterable(found)}, key=lambda form: (len(form), form))
+    parts = [forms[start : start + FORMS] for start in range(0, len(forms), FORMS)]
+    told = [[each for part in parts for each in fluency(model, vocab, part, per_token=False)] for model in models]
+    known = dict(zip(forms, np.mean(told, axis=0).tolist(), strict=True))
+    return _by_query([known[form.tokens] for form in chain.from_iterable(found)], found)
 
 
-def _scored(forms: Sequence[Hypothesis], ranks: Sequence[float]) -> list[Hypothesis]:
+def _by_query(values: Sequence[float], found: Found) -> list[np.ndarray]:
+    left = iter(values)
+    return [np.array(list(islice(left, len(forms)))) for forms in found]
+
+
+def _ranks(forms: Sequence[Hypothesis], weight: float, back: np.ndarray) -> np.ndarray:
+    return np.array([form.log_prob for form in forms]) + weight * back
+
+
+def _scored(forms: Sequence[Hypothesis], ranks: np.ndarray) -> list[Hypothesis]:
     """The forms by rank, each with its share."""
-    whole = float(np.logaddexp.reduce(ranks)) if ranks else 0.0
-    scored = [replace(form, score=rank - whole) for form, rank in zip(forms, ranks, strict=True)]
+    whole = np.logaddexp.reduce(ranks) if len(ranks) else 0.0
+    scored = [replace(form, score=score) for form, score in zip(forms, (ranks - whole).tolist(), strict=True)]
     return sorted(scored, key=lambda form: -form.score)

@@ -24,6 +24,7 @@ from dualparse.cli import (
     sweep,
     synthesis,
     train,
+    weigh,
 )
 from dualparse.errors import InputError
 
@@ -36,8 +37,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (demo, train, evaluate, errors, parse, serve, plot, game, sweep, report, forms, domain, data, synthesis):
-    family.register(app)
+PARTS = (demo, train, evaluate, errors, weigh, parse, serve, plot, game, sweep, report, forms, domain, data, synthesis)
+for part in PARTS:
+    part.register(app)
 
 
 def _version(wanted: bool) -> None:

@@ -130,8 +130,8 @@ def _run_cell(job: Job) -> None:
         _score(result, again, "test", device)
     result |= {
         "data": checksums(recipe),
-        "hardware": _hardware(device),
-        "software": _software(),
+        "hardware": hardware(device),
+        "software": software(),
         "seconds": round(time.perf_counter() - started, 1),
     }
     write_text(path, json.dumps(result, indent=1) + "\n")
@@ -263,13 +263,13 @@ def _git(folder: Path, *words: str) -> str:
         return ""
 
 
-def _hardware(device: torch.device) -> str:
+def hardware(device: torch.device) -> str:
     import torch
 
     return torch.cuda.get_device_name(device) if device.type == "cuda" else f"{platform.machine()} CPU"
 
 
-def _software() -> dict[str, str]:
+def software() -> dict[str, str]:
     import torch
 
     versions = {"dualparse": dualparse.__version__, "python": platform.python_version(), "torch": torch.__version__}

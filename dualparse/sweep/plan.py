@@ -142,14 +142,16 @@ def first_line(text: str) -> str:
 
 
 def shared_by(recipe: Recipe, folders: Folders) -> dict[str, tuple[Path, Recipe]]:
-    """What a run takes from others -> the shared run it comes from: all of its parsers by their folders where a later
-    stage teaches them, else every pre-training stage, with the folder before it for one of a run below. None where the
-    recipe names an earlier run itself."""
+    """What a run takes from others -> the shared run it comes from: where a later stage teaches them, all parsers of a
+    committee by their folders, or a single one that a committee has; else every pre-training stage, with the folder
+    before it for one of a run below. None where the recipe names an earlier run itself."""
     if recipe.start_from:
         return {}
-    if recipe.committee > 1 and not set(recipe.stages) <= set(PRETRAINING):
+    if not set(recipe.stages) <= set(PRETRAINING):
         parsers = {place: parser_recipe(each) for place, each in ({WHOLE: recipe} | members(recipe)).items()}
-        return {place: (folders.runs / SHARED / f"run-{fingerprint(each)}", each) for place, each in parsers.items()}
+        runs = {place: (folders.runs / SHARED / f"run-{fingerprint(each)}", each) for place, each in parsers.items()}
+        if recipe.committee > 1 or is_finished(*runs[WHOLE]):
+            return runs
     found = {}
     for name, (_, each, stage) in all_stages(recipe).items():
         if stage in PRETRAINING:

@@ -1,0 +1,131 @@
+"""`dualparse weigh`: how both agents choose best, by what dev says; nothing is trained."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from dualparse.errors import InputError
+from dualparse.files import write_text
+
+if TYPE_CHECKING:
+    from dualparse.train.weigh import Way
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(weigh)
+
+
+def weigh(
+    runs: list[Path] = typer.Argument(help="Run folders; of several the mean counts."),
+    beams: list[int] = typer.Option([], min=1, help="A beam width to try besides the recipe's; can be given often."),
+    parsers: int | None = typer.Option(None, min=1, help="The first so many of a committee; all by default."),
+    keep: bool = typer.Option(False, "--keep", help="Write the best way into the runs, which answer so from now on."),
+    out: Path | None = typer.Option(None, help="JSON file for all figures."),
+    jobs: int = typer.Option(1, min=1, help="Runs at the same time."),
+    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+) -> None:
+    """Try on dev how much the way back to the query, and how common a form is, should count where both agents choose.
+
+    Example: dualparse weigh demo --beams 20
+    """
+    if keep and parsers:
+        raise InputError("--keep with --parsers: a run answers with all of its parsers")
+    from dualparse.runs import Run
+    from dualparse.train.weigh import Way, best_way, choose_so, mean_scores
+
+    started, console = time.perf_counter(), Console(highlight=False)
+    opened = [Run.open(folder) for folder in runs]
+    found = _tried(runs, beams, parsers, jobs, device)
+    scores = mean_scores(found)
+    if not scores:
+        raise InputError("the recipes of these runs have other beam widths: say with --beams which to try for all")
+    best = best_way(scores)
+    _show(scores, best, console)
+    console.print(f"best on dev: {_said(best)}: {scores[best]:.1f}")
+    for run, each in zip(opened, found, strict=True):
+        own = Way.of(run.recipe)
+        told = f"{run.folder}: {each[best]:.1f}; as it is ({_said(own)}) {each[own]:.1f}"
+        if keep:
+            choose_so(run, best)
+            told += "; kept, evaluate it again"
+        console.print(told, markup=False, soft_wrap=True)
+    if out:
+        _write(out, scores, dict(zip(map(str, runs), found, strict=True)), parsers, device, started)
+
+
+def _tried(
+    runs: Sequence[Path], beams: Sequence[int], parsers: int | None, jobs: int, device: str
+) -> list[dict[Way, float]]:
+    """The scores of every run."""
+    from joblib import Parallel, delayed
+
+    work = (delayed(_of_one)(folder, tuple(beams), parsers, device) for folder in runs)
+    done = Parallel(n_jobs=min(jobs, len(runs)), return_as="generator")(work)
+    return list(track(done, "dev", total=len(runs), console=Console(stderr=True), transient=True))
+
+
+def _of_one(folder: Path, beams: Sequence[int], parsers: int | None, device: str) -> dict[Way, float]:
+    from dualparse.runs import Run
+    from dualparse.train.run import choose_device
+    from dualparse.train.weigh import weigh as scores_of
+
+    return scores_of(Run.open(folder), device=choose_device(device), parsers=parsers, beams=beams)
+
+
+def _show(scores: Mapping[Way, float], best: Way, console: Console) -> None:
+    from dualparse.train.weigh import Way
+
+    for beams in sorted({way.beams for way in scores}):
+        here = [way for way in scores if way.beams == beams and way.reconstruction]
+        priors = sorted({way.prior for way in here})
+        table = Table("way back", *(f"prior {prior:g}" for prior in priors), box=None, header_style="bold")
+        for weight in sorted({way.reconstruction for way in here}):
+            ways = [Way(beams, weight, prior) for prior in priors]
+            cells = [f"{scores[way]:.1f}" if way in scores else "" for way in ways]
+            styled = [f"[bold green]{cell}[/]" if way == best else cell for way, cell in zip(ways, cells, strict=True)]
+            table.add_row(f"{weight:g}", *styled)
+        console.print(f"{beams} beams: q2lf alone {scores[Way(beams)]:.1f}, both agents:")
+        console.print(table)
+        console.print()
+
+
+def _said(way: Way) -> str:
+    if not way.reconstruction:
+        return f"{way.beams} beams, q2lf alone"
+    return f"{way.beams} beams, search.reconstruction {way.reconstruction:g}, search.prior {way.prior:g}"
+
+
+def _write(
+    out: Path,
+    scores: Mapping[Way, float],
+    runs: Mapping[str, Mapping[Way, float]],
+    parsers: int | None,
+    device: str,
+    started: float,
+) -> None:
+    from dualparse.sweep.jobs import current_commit, hardware, software
+    from dualparse.train.run import choose_device
+
+    told = {
+        "runs": list(runs),
+        "parsers": parsers or "all",
+        "dev": [
+            asdict(way) | {"mean": round(score, 3), "by_run": [each[way] for each in runs.values()]}
+            for way, score in scores.items()
+        ],
+        "commit": current_commit(),
+        "hardware": hardware(choose_device(device)),
+        "software": software(),
+        "seconds": round(time.perf_counter() - started, 1),
+    }
+    write_text(out, json.dumps(told, indent=1) + "\n")
