@@ -60,7 +60,9 @@ def weigh(
             told += "; kept, evaluate it again"
         console.print(told, markup=False, soft_wrap=True)
     if out:
-        _write(out, scores, dict(zip(map(str, runs), found, strict=True)), parsers, device, started)
+        told = [{"run": str(run.folder), "domain": run.recipe.domain, "seed": run.recipe.seed} for run in opened]
+        facts = {"runs": told, "parsers": parsers or "all", "dev": _figures(scores, found)}
+        _write(out, facts, device, started)
 
 
 def _tried(
@@ -105,27 +107,17 @@ def _said(way: Way) -> str:
     return f"{way.beams} beams, search.reconstruction {way.reconstruction:g}, search.prior {way.prior:g}"
 
 
-def _write(
-    out: Path,
-    scores: Mapping[Way, float],
-    runs: Mapping[str, Mapping[Way, float]],
-    parsers: int | None,
-    device: str,
-    started: float,
-) -> None:
+def _figures(scores: Mapping[Way, float], runs: Sequence[Mapping[Way, float]]) -> list[dict[str, object]]:
+    """Every way with its mean, and the accuracy of every run in their order."""
+    return [
+        asdict(way) | {"mean": round(score, 3), "by_run": [each[way] for each in runs]} for way, score in scores.items()
+    ]
+
+
+def _write(out: Path, facts: Mapping[str, object], device: str, started: float) -> None:
     from dualparse.sweep.jobs import current_commit, hardware, software
     from dualparse.train.run import choose_device
 
-    told = {
-        "runs": list(runs),
-        "parsers": parsers or "all",
-        "dev": [
-            asdict(way) | {"mean": round(score, 3), "by_run": [each[way] for each in runs.values()]}
-            for way, score in scores.items()
-        ],
-        "commit": current_commit(),
-        "hardware": hardware(choose_device(device)),
-        "software": software(),
-        "seconds": round(time.perf_counter() - started, 1),
-    }
-    write_text(out, json.dumps(told, indent=1) + "\n")
+    more = {"commit": current_commit(), "hardware": hardware(choose_device(device)), "software": software()}
+    seconds = round(time.perf_counter() - started, 1)
+    write_text(out, json.dumps({**facts, **more, "seconds": seconds}, indent=1) + "\n")
