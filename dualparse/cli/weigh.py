@@ -60,8 +60,8 @@ def weigh(
             told += "; kept, evaluate it again"
         console.print(told, markup=False, soft_wrap=True)
     if out:
-        told = [{"run": str(run.folder), "domain": run.recipe.domain, "seed": run.recipe.seed} for run in opened]
-        facts = {"runs": told, "parsers": parsers or "all", "dev": _figures(scores, found)}
+        which = [{"run": str(run.folder), "domain": run.recipe.domain, "seed": run.recipe.seed} for run in opened]
+        facts = {"runs": which, "parsers": parsers or "all", "dev": _figures(scores, found)}
         _write(out, facts, device, started)
 
 
