@@ -171,6 +171,22 @@ def test_members_are_trained_side_by_side(folders):
     assert len(work(cells[:1], folders).stages) == 3
 
 
+def test_a_parser_that_a_committee_has_is_not_trained_again(folders):
+    """Whatever way to choose it is to answer with; but with another seed it is another one."""
+    pseudo = ["q2lf", "lf2q", "pseudo"]
+    [together] = work([cell("two", stages=pseudo, committee=2)], folders).cells
+    alone = cell("one", stages=pseudo, seed=1001, search={"reconstruction": 0.5})
+    assert {job.recipe["stages"][0] for job in work([alone], folders).stages} == {"q2lf", "lf2q"}
+    done = Path(together.shared["members/2"])
+    done.mkdir(parents=True)
+    for weights in ("pretrained-q2lf", "q2lf", "lf2q"):
+        assert work([alone], folders).stages, "not finished yet"
+        (done / f"{weights}.safetensors").touch()
+    jobs = work([alone], folders)
+    assert not jobs.stages and jobs.cells[0].shared == {".": str(done)}
+    assert work([cell("other", stages=pseudo, seed=2)], folders).stages
+
+
 def test_parsers_that_nothing_teaches_are_stages_only(folders):
     jobs = work([cell("two", committee=2)], folders)
     assert [job.recipe["stages"] for job in jobs.stages] == [["q2lf"], ["q2lf"]]
