@@ -280,22 +280,27 @@ def average(cells: Sequence[Scores]) -> float | None:
 @dataclass(frozen=True)
 class Addition:
     """What a run can have on top of another one that is the same in all else: the note in its method's name, the
-    setting that says so, and its value in the other."""
+    setting that says so, and its value in the other. How both agents choose is tried on dev for each by itself, so the
+    weights may differ."""
 
     note: str
     setting: str
     without: object
 
     def undone(self, outcomes: Iterable[Outcome], runs: Iterable[Outcome]) -> list[Outcome]:
-        """The outcomes that differ from these runs in nothing but this."""
+        """The outcomes that differ from these runs in nothing but this and the seed; with the weights best on dev."""
         wanted = {self._key(run) for run in runs}
-        return [run for run in outcomes if self.note not in run.method and self._key(run) in wanted]
+        return chosen(run for run in outcomes if self.note not in run.method and self._key(run) in wanted)
 
     def _key(self, run: Outcome) -> tuple[Any, ...]:
-        settings = json.dumps(json.loads(run.settings) | {self.setting: self.without}, sort_keys=True)
-        return run.domain, run.seed, BOTH in run.method, settings
+        settings = json.loads(run.settings)
+        search = {name: value for name, value in settings.get("search", {}).items() if name not in WEIGHED}
+        told = json.dumps(settings | {self.setting: self.without, "search": search}, sort_keys=True)
+        name, _, notes = run.method.removesuffix(")").partition(" (")
+        return run.domain, name, *(note for note in notes.split(", ") if note and self.note not in note), told
 
 
+WEIGHED = ("beams", "reconstruction", "prior")  # settings of search that training does not read
 REFIT = Addition(DEV_TOO, "refit", False)
 COMMITTEE = Addition(TOGETHER, "committee", 1)
 

@@ -111,8 +111,9 @@ def committee_table(outcomes: Sequence[Outcome]) -> Table:
     """Parsers that answer together, beside one of them; `outcomes` are all there are."""
     title = "Several parsers that answer together (`committee`), dev held out: test accuracy"
     note = (
-        "Unless it says so, each domain is trained by itself. One parser is another run with the same settings, some "
-        "of an earlier version."
+        "Unless it says so, each domain is trained by itself. One parser: other runs with the same settings, the "
+        "median where there are several seeds, some of an earlier version; how its two agents choose is what dev "
+        "prefers for it."
     )
     return _with_and_without(outcomes, COMMITTEE, ("one parser", "together"), title, note)
 

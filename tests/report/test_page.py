@@ -174,6 +174,28 @@ def test_committees_stand_beside_one_of_their_parsers():
     assert committee_table(all_outcomes(runs[:1])).rows == []
 
 
+def test_one_parser_of_a_committee_has_all_its_seeds_and_its_own_way_to_choose():
+    def run(test: float, dev: float, weight: float, prior: float = 0.0, **settings: object) -> dict:
+        search = {"reconstruction": weight, "prior": prior}
+        told = result(test, stages=["q2lf", "lf2q", "lf_lm"], search=search, **settings)
+        told["test"]["both"] = {"accuracy": test, "examples": 448}
+        return told | {"dev": {"q2lf": {"accuracy": 50.0}, "both": {"accuracy": dev}}}
+
+    runs = [
+        run(80.0, 70.0, 0.7, 0.5, committee=5),
+        *(run(test, 65.0, 0.3, 0.3, seed=seed) for seed, test in enumerate((75.0, 76.0, 78.0), start=1)),
+        run(99.0, 64.0, 0.5, 0.3),
+        run(98.0, 69.0, 0.7),
+    ]
+    [row] = committee_table(all_outcomes(runs)).rows
+    assert row[3:] == [
+        "5 parsers together, both agents choose, common forms first",
+        "85.7",
+        "76.0 (75.0-78.0, 3 seeds)",
+        "80.0",
+    ]
+
+
 def test_the_mistakes_of_the_best_on_dev_are_told_by_kind():
     def telling(dev: float, domain: str = "atis", wrong: dict | None = None, **settings) -> dict:
         told = result(90.0, domain, **settings) | {"dev": {"q2lf": {"accuracy": dev}}}
