@@ -2,15 +2,16 @@
 
 A result counts by what it trained and not by its name: a cell of one grid that another grid has run is done. The
 pre-training stages of the cells that are left are worked out first; each distinct one becomes a job of its own, whose
-run lies in RUNS/shared/STAGE-HASH and is there for all cells of all grids. So does each parser of a committee for which
-there is more to do than pre-training, in RUNS/shared/run-HASH: they are trained side by side, and once for committees
-of any size.
+run lies in RUNS/shared/STAGE-HASH and is there for all cells of all grids. So does each parser for which there is more
+to do than pre-training, in RUNS/shared/run-HASH, if it belongs to a committee or several cells have it that differ in
+how they choose answers: parsers are trained side by side, and once for committees of any size.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -141,16 +142,16 @@ def first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def shared_by(recipe: Recipe, folders: Folders) -> dict[str, tuple[Path, Recipe]]:
-    """What a run takes from others -> the shared run it comes from: where a later stage teaches them, all parsers of a
-    committee by their folders, or a single one that a committee has; else every pre-training stage, with the folder
-    before it for one of a run below. None where the recipe names an earlier run itself."""
+def shared_by(recipe: Recipe, folders: Folders, repeated: Container[str] = ()) -> dict[str, tuple[Path, Recipe]]:
+    """What a run takes from others -> the shared run it comes from. Where a later stage teaches them, all parsers of a
+    committee by their folders, or a single one that is there or among the `repeated`; else every pre-training stage,
+    with the folder before it for one of a run below. None where the recipe names an earlier run itself."""
     if recipe.start_from:
         return {}
-    if not set(recipe.stages) <= set(PRETRAINING):
-        parsers = {place: parser_recipe(each) for place, each in ({WHOLE: recipe} | members(recipe)).items()}
-        runs = {place: (folders.runs / SHARED / f"run-{fingerprint(each)}", each) for place, each in parsers.items()}
-        if recipe.committee > 1 or is_finished(*runs[WHOLE]):
+    if parsers := _taught(recipe):
+        names = {place: fingerprint(each) for place, each in parsers.items()}
+        runs = {place: (folders.runs / SHARED / f"run-{names[place]}", each) for place, each in parsers.items()}
+        if recipe.committee > 1 or names[WHOLE] in repeated or is_finished(*runs[WHOLE]):
             return runs
     found = {}
     for name, (_, each, stage) in all_stages(recipe).items():
@@ -160,18 +161,32 @@ def shared_by(recipe: Recipe, folders: Folders) -> dict[str, tuple[Path, Recipe]
     return found
 
 
-def stage_jobs(cells: Iterable[Cell], folders: Folders, *, device: str) -> list[Job]:
+def _taught(recipe: Recipe) -> dict[str, Recipe]:
+    """The parsers of a run that a later stage teaches: folder below its own -> recipe."""
+    if set(recipe.stages) <= set(PRETRAINING):
+        return {}
+    return {place: parser_recipe(each) for place, each in ({WHOLE: recipe} | members(recipe)).items()}
+
+
+def _repeated(cells: Iterable[Cell]) -> set[str]:
+    """The names of parsers that several of these cells have."""
+    counts = Counter(fingerprint(each) for cell in cells for each in _taught(cell.recipe).values())
+    return {name for name, count in counts.items() if count > 1}
+
+
+def stage_jobs(cells: Sequence[Cell], folders: Folders, *, device: str) -> list[Job]:
     """Every distinct stage and member these cells need that nobody has trained yet, each behind those it needs."""
     jobs: dict[str, Job] = {}
+    repeated = _repeated(cells)
     for cell in cells:
-        jobs |= _jobs_before(cell.recipe, folders, device)
+        jobs |= _jobs_before(cell.recipe, folders, device, repeated)
     return list(jobs.values())
 
 
-def _jobs_before(recipe: Recipe, folders: Folders, device: str) -> dict[str, Job]:
+def _jobs_before(recipe: Recipe, folders: Folders, device: str, repeated: Container[str] = ()) -> dict[str, Job]:
     """Folder -> job of what is to be trained before a run."""
     jobs: dict[str, Job] = {}
-    for folder, each in shared_by(recipe, folders).values():
+    for folder, each in shared_by(recipe, folders, repeated).values():
         single = len(each.stages) == 1
         if is_finished(folder, each):
             continue
@@ -188,12 +203,12 @@ def _jobs_before(recipe: Recipe, folders: Folders, device: str) -> dict[str, Job
     return jobs
 
 
-def _sources(recipe: Recipe, folders: Folders) -> dict[str, str]:
-    return {name: str(folder) for name, (folder, _) in shared_by(recipe, folders).items()}
+def _sources(recipe: Recipe, folders: Folders, repeated: Container[str] = ()) -> dict[str, str]:
+    return {name: str(folder) for name, (folder, _) in shared_by(recipe, folders, repeated).items()}
 
 
-def cell_job(cell: Cell, folders: Folders, *, device: str, commit: str) -> Job:
-    """The job of a cell that is to be trained."""
+def cell_job(cell: Cell, folders: Folders, *, device: str, commit: str, repeated: Container[str] = ()) -> Job:
+    """The job of a cell that is to be trained; `repeated` are parsers that other cells have as well."""
     facts = {"cell": cell.name, "grid": cell.grid, "method": cell.method, "varied": cell.varied, "commit": commit}
     return Job(
         "cell",
@@ -202,7 +217,7 @@ def cell_job(cell: Cell, folders: Folders, *, device: str, commit: str) -> Job:
         str(folders.run(cell)),
         folders.state(cell),
         device=device,
-        shared=_sources(cell.recipe, folders),
+        shared=_sources(cell.recipe, folders, repeated),
         facts=facts,
         result=str(folders.result(cell)),
         test=cell.test,
@@ -276,7 +291,8 @@ def work_of(
         if entry.cell.test and not first.test:  # two grids with the same cell: the one with a test score serves both
             left[key] = entry.cell
     cells = list(left.values())
-    jobs = [cell_job(cell, folders, device=device, commit=commit) for cell in cells]
+    repeated = _repeated(cells)
+    jobs = [cell_job(cell, folders, device=device, commit=commit, repeated=repeated) for cell in cells]
     return Work(stage_jobs(cells, folders, device=device), jobs + scoring, old)
 
 

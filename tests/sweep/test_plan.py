@@ -187,6 +187,19 @@ def test_a_parser_that_a_committee_has_is_not_trained_again(folders):
     assert work([cell("other", stages=pseudo, seed=2)], folders).stages
 
 
+def test_cells_that_differ_in_how_they_choose_have_one_parser(folders):
+    """Alone or in a committee, it is trained once. A parser of one cell only is trained in its place."""
+    pseudo = ["q2lf", "lf2q", "pseudo"]
+    ways = [cell(f"{weight}", stages=pseudo, search={"reconstruction": weight}) for weight in (0.0, 0.5)]
+    jobs = work([*ways, cell("other", stages=pseudo, seed=2)], folders)
+    [parser] = [job for job in jobs.stages if job.recipe["stages"] == pseudo]
+    assert set(parser.shared) == {"q2lf", "lf2q"} and len(jobs.stages) == 5
+    first, second, other = jobs.cells
+    assert first.shared == second.shared == {".": parser.folder} and set(other.shared) == {"q2lf", "lf2q"}
+    together = work([ways[1], cell("two", stages=pseudo, committee=2)], folders)
+    assert together.cells[0].shared["."] == together.cells[1].shared["."] == parser.folder
+
+
 def test_parsers_that_nothing_teaches_are_stages_only(folders):
     jobs = work([cell("two", committee=2)], folders)
     assert [job.recipe["stages"] for job in jobs.stages] == [["q2lf"], ["q2lf"]]
