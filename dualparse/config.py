@@ -238,6 +238,8 @@ class Recipe(Closed):
             raise ValueError("committee: there is no parser without 'q2lf' among the stages")
         if self.search.prior and "lf_lm" not in self.stages:
             raise ValueError("search.prior: nobody knows how common forms are without 'lf_lm' among the stages")
+        if self.search.prior and not self.search.reconstruction:
+            raise ValueError("search.prior: it counts where both agents choose, which needs search.reconstruction")
         needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"]}
         if self.game.form_validity_lm and self.game.form_loop:
             needed["dual"].append("query_lm")

@@ -15,6 +15,8 @@ from dualparse.errors import InputError
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name beside `path` that takes its place when the block ends well, and vanishes when it does not."""
+    if path.is_dir():
+        raise InputError("is a folder; expected the name of a file to write", path=path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)

@@ -23,7 +23,7 @@ from dualparse.models.language_model import LanguageModel
 from dualparse.rewards import fluency, reconstruction
 from dualparse.search import Hypothesis
 
-FORMS = 256  # whose probability is worked out at once
+FORMS_AT_ONCE = 256  # that a language model reads
 
 Found = Sequence[Sequence[Hypothesis]]  # the forms of every query
 
@@ -67,7 +67,7 @@ def commonness(models: Sequence[LanguageModel], vocab: Vocab, found: Found) -> l
     """For every query log P(form) of its forms, the mean over the language models. Many queries have the same forms
     among theirs, and each is asked about once."""
     forms = sorted({form.tokens for form in chain.from_iterable(found)}, key=lambda form: (len(form), form))
-    parts = [forms[start : start + FORMS] for start in range(0, len(forms), FORMS)]
+    parts = [forms[start : start + FORMS_AT_ONCE] for start in range(0, len(forms), FORMS_AT_ONCE)]
     told = [[each for part in parts for each in fluency(model, vocab, part, per_token=False)] for model in models]
     known = dict(zip(forms, np.mean(told, axis=0).tolist(), strict=True))
     return _by_query([known[form.tokens] for form in chain.from_iterable(found)], found)

@@ -89,25 +89,30 @@ class Run:
         agent.model.to(device).eval()
         return agent
 
-    def parsers(self, domain: Domain, device: torch.device, *, weights: str = "q2lf") -> list[Agent]:
-        """All that answer together, the run's own first; `weights` names others than the final ones."""
-        own = self.agent("q2lf", domain, device, weights=weights)
-        return [own, *(other.agent("q2lf", domain, device, weights=weights) for other in self._members(weights))]
+    def parsers(
+        self, domain: Domain, device: torch.device, *, weights: str = "q2lf", count: int | None = None
+    ) -> list[Agent]:
+        """All that answer together, or the first so many, the run's own first; `weights` names others than the final
+        ones."""
+        own, others = self.agent("q2lf", domain, device, weights=weights), self._members(weights, count)
+        return [own, *(other.agent("q2lf", domain, device, weights=weights) for other in others)]
 
-    def other_listeners(self, domain: Domain, device: torch.device, *, weights: str = "lf2q") -> list[Agent]:
+    def other_listeners(
+        self, domain: Domain, device: torch.device, *, weights: str = "lf2q", count: int | None = None
+    ) -> list[Agent]:
         """Every lf2q that has a say beside the run's own where both agents choose. A member has one only where it had
         something to teach."""
-        others = [other for other in self._members("q2lf") if "lf2q" in other.recipe.stages]
+        others = [other for other in self._members("q2lf", count) if "lf2q" in other.recipe.stages]
         return [other.agent("lf2q", domain, device, weights=weights) for other in others]
 
-    def form_models(self, device: torch.device) -> list[LanguageModel]:
+    def form_models(self, device: torch.device, *, count: int | None = None) -> list[LanguageModel]:
         """Every lf_lm that says how common a form is where both agents choose: the run's own, and those of members."""
-        others = [other for other in self._members("q2lf") if "lf_lm" in other.recipe.stages]
+        others = [other for other in self._members("q2lf", count) if "lf_lm" in other.recipe.stages]
         return [each.language_model("lf_lm", device) for each in (self, *others)]
 
-    def _members(self, weights: str) -> list[Run]:
+    def _members(self, weights: str, count: int | None) -> list[Run]:
         """The runs whose parsers answer together with this one's; they must have these weights."""
-        count = self.recipe.committee
+        count = count or self.recipe.committee
         others = [Run(self.folder / MEMBERS / str(number)) for number in range(2, count + 1)]
         if missing := next((other.folder for other in others if not other.weights(weights).exists()), None):
             raise InputError(

@@ -78,6 +78,7 @@ def test_a_typo_names_the_nearest_key(tmp_path, text, told):
         ("stages = ['q2lf', 'dual']", "the stage 'dual' needs ['lf2q'"),
         ("stages = ['lf2q']\ncommittee = 2", "committee: there is no parser without 'q2lf'"),
         ("search.prior = 0.5", "search.prior: nobody knows how common forms are without 'lf_lm' among the stages"),
+        ("stages = ['q2lf', 'lf2q', 'lf_lm']\nsearch.prior = 0.5", "search.prior: it counts where both agents choose"),
         ("stages = ['dual', 'q2lf', 'lf2q', 'query_lm']", "the stage 'dual' comes before ['q2lf', 'lf2q', 'query_lm']"),
         ("stages = ['q2lf']\n[stop_at]\nlf2q = 3", "stop_at: 'lf2q' is not among the stages ['q2lf']"),
         ("[stop_at]\nlf2q = 0", "stop_at: lf2q = 0, expected 1 to 100"),

@@ -221,3 +221,9 @@ def test_a_place_that_cannot_be_written_is_an_input_error(tmp_path):
     with pytest.raises(InputError, match="cannot write"):
         write_text(tmp_path / "file" / "below", "x")
     assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_folder_is_no_file_to_write(tmp_path):
+    with pytest.raises(InputError, match="is a folder; expected the name of a file to write"):
+        write_text(tmp_path, "text")
+    assert list(tmp_path.iterdir()) == [] and not list(tmp_path.parent.glob(".*.part"))

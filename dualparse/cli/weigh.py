@@ -18,6 +18,7 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 
 if TYPE_CHECKING:
+    from dualparse.runs import Run
     from dualparse.train.weigh import Way
 
 
@@ -27,42 +28,71 @@ def register(app: typer.Typer) -> None:
 
 def weigh(
     runs: list[Path] = typer.Argument(help="Run folders; of several the mean counts."),
-    beams: list[int] = typer.Option([], min=1, help="A beam width to try besides the recipe's; can be given often."),
+    beams: list[int] = typer.Option([], min=1, help="A beam width to try besides the recipe's; can be repeated."),
     parsers: int | None = typer.Option(None, min=1, help="The first so many of a committee; all by default."),
-    keep: bool = typer.Option(False, "--keep", help="Write the best way into the runs, which answer so from now on."),
+    keep: bool = typer.Option(
+        False,
+        "--keep",
+        help="Write the best way into the runs, which answer so from now on; scores of another way are deleted.",
+    ),
     out: Path | None = typer.Option(None, help="JSON file for all figures."),
     jobs: int = typer.Option(1, min=1, help="Runs at the same time."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
 ) -> None:
-    """Try on dev how much the way back to the query, and how common a form is, should count where both agents choose.
+    """Try on dev how much the way back to the query should count where both agents choose, and how common a form is;
+    the latter where all runs have a language model of forms (stage lf_lm).
 
     Example: dualparse weigh demo --beams 20
     """
-    if keep and parsers:
-        raise InputError("--keep with --parsers: a run answers with all of its parsers")
     from dualparse.runs import Run
+    from dualparse.train.run import choose_device
     from dualparse.train.weigh import Way, best_way, choose_so, mean_scores
 
     started, console = time.perf_counter(), Console(highlight=False)
     opened = [Run.open(folder) for folder in runs]
+    choose_device(device)
+    _check(opened, beams, parsers, keep, out)
     found = _tried(runs, beams, parsers, jobs, device)
     scores = mean_scores(found)
-    if not scores:
-        raise InputError("the recipes of these runs have other beam widths: say with --beams which to try for all")
     best = best_way(scores)
     _show(scores, best, console)
+    if without := [run.folder for run in opened if "lf_lm" not in run.recipe.stages]:
+        console.print(f"no prior: lf_lm is not among the stages of {without[0]}", markup=False, soft_wrap=True)
     console.print(f"best on dev: {_said(best)}: {scores[best]:.1f}")
     for run, each in zip(opened, found, strict=True):
         own = Way.of(run.recipe)
-        told = f"{run.folder}: {each[best]:.1f}; as it is ({_said(own)}) {each[own]:.1f}"
-        if keep:
-            choose_so(run, best)
-            told += "; kept, evaluate it again"
-        console.print(told, markup=False, soft_wrap=True)
+        console.print(
+            f"{run.folder}: {each[best]:.1f}; as its recipe chooses ({_said(own)}) {each[own]:.1f}",
+            markup=False,
+            soft_wrap=True,
+        )
     if out:
         which = [{"run": str(run.folder), "domain": run.recipe.domain, "seed": run.recipe.seed} for run in opened]
         facts = {"runs": which, "parsers": parsers or "all", "dev": _figures(scores, found)}
         _write(out, facts, device, started)
+    if keep:
+        changed = [run.folder for run in opened if choose_so(run, best)]
+        told = f"kept in {', '.join(map(str, changed))}: evaluate again" if changed else "kept as it is"
+        console.print(told, markup=False, soft_wrap=True)
+
+
+def _check(runs: Sequence[Run], beams: Sequence[int], parsers: int | None, keep: bool, out: Path | None) -> None:
+    """What can be known before anything is searched."""
+    from dualparse.train.sharing import read_in_answers
+    from dualparse.train.weigh import LABELED_WITH, check
+
+    if keep and parsers:
+        raise InputError("--keep with --parsers: a run answers with all of its parsers")
+    if out and out.is_dir():
+        raise InputError("--out is a folder; expected the name of a file", path=out)
+    recipes = [run.recipe for run in runs]
+    for run, recipe in zip(runs, recipes, strict=True):
+        check(run, parsers)
+        own = recipe.search.beams
+        if keep and {own, *beams} != {own} and "beams" not in read_in_answers(recipe.stages):
+            raise InputError(LABELED_WITH.format(own), path=run.folder)
+    if not set.intersection(*({recipe.search.beams, *beams} for recipe in recipes)):
+        raise InputError("the recipes of these runs have other beam widths: say with --beams which to try for all")
 
 
 def _tried(
@@ -79,9 +109,9 @@ def _tried(
 def _of_one(folder: Path, beams: Sequence[int], parsers: int | None, device: str) -> dict[Way, float]:
     from dualparse.runs import Run
     from dualparse.train.run import choose_device
-    from dualparse.train.weigh import weigh as scores_of
+    from dualparse.train.weigh import try_ways
 
-    return scores_of(Run.open(folder), device=choose_device(device), parsers=parsers, beams=beams)
+    return try_ways(Run.open(folder), device=choose_device(device), parsers=parsers, beams=beams)
 
 
 def _show(scores: Mapping[Way, float], best: Way, console: Console) -> None:
@@ -110,7 +140,8 @@ def _said(way: Way) -> str:
 def _figures(scores: Mapping[Way, float], runs: Sequence[Mapping[Way, float]]) -> list[dict[str, object]]:
     """Every way with its mean, and the accuracy of every run in their order."""
     return [
-        asdict(way) | {"mean": round(score, 3), "by_run": [each[way] for each in runs]} for way, score in scores.items()
+        asdict(way) | {"mean": round(score, 3), "by_run": [round(each[way], 2) for each in runs]}
+        for way, score in scores.items()
     ]
 
 

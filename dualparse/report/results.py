@@ -19,7 +19,7 @@ from typing import Any
 from dualparse.config import make_recipe
 from dualparse.errors import InputError
 from dualparse.report.paper import DATASETS, LM, METHODS
-from dualparse.train.sharing import essence
+from dualparse.train.sharing import essence, read_in_answers
 
 MISSING = "-"
 BOTH = "both agents choose"
@@ -280,29 +280,31 @@ def average(cells: Sequence[Scores]) -> float | None:
 @dataclass(frozen=True)
 class Addition:
     """What a run can have on top of another one that is the same in all else: the note in its method's name, the
-    setting that says so, and its value in the other. How both agents choose is tried on dev for each by itself, so the
-    weights may differ."""
+    setting that says so, and its value in the other. How both agents choose is tried on dev for each by itself, so that
+    may differ; and the seed, unless it is to be the same."""
 
     note: str
     setting: str
     without: object
+    same_seed: bool = True
 
     def undone(self, outcomes: Iterable[Outcome], runs: Iterable[Outcome]) -> list[Outcome]:
-        """The outcomes that differ from these runs in nothing but this and the seed; with the weights best on dev."""
+        """The outcomes that differ from these runs in nothing but this, those best on dev."""
         wanted = {self._key(run) for run in runs}
         return chosen(run for run in outcomes if self.note not in run.method and self._key(run) in wanted)
 
     def _key(self, run: Outcome) -> tuple[Any, ...]:
         settings = json.loads(run.settings)
-        search = {name: value for name, value in settings.get("search", {}).items() if name not in WEIGHED}
+        free = read_in_answers(settings["stages"])
+        search = {name: value for name, value in settings.get("search", {}).items() if name not in free}
         told = json.dumps(settings | {self.setting: self.without, "search": search}, sort_keys=True)
-        name, _, notes = run.method.removesuffix(")").partition(" (")
-        return run.domain, name, *(note for note in notes.split(", ") if note and self.note not in note), told
+        name, _, notes = run.method.partition(" (")
+        others = [note for note in notes.removesuffix(")").split(", ") if note and self.note not in note]
+        return run.domain, run.seed if self.same_seed else None, name, *others, told
 
 
-WEIGHED = ("beams", "reconstruction", "prior")  # settings of search that training does not read
 REFIT = Addition(DEV_TOO, "refit", False)
-COMMITTEE = Addition(TOGETHER, "committee", 1)
+COMMITTEE = Addition(TOGETHER, "committee", 1, same_seed=False)
 
 
 def best_of_ours(

@@ -108,11 +108,13 @@ def _look(cell: Cell, folders: Folders, found: list[Stored]) -> Entry:
     ranked = sorted(found, key=lambda item: (cell.test and not item.tested, item.path != own))
     if ranked and (ranked[0].tested or not cell.test):
         return Entry(cell, State.DONE, ranked[0].result, ranked[0].path)
-    if ranked and _run_of(ranked[0].path, folders).is_dir():
+    if ranked and _can_be_tested(ranked[0], folders):
         return Entry(cell, State.TEST, ranked[0].result, ranked[0].path)
     if own.exists():
         known = any(item.path == own for item in found)
-        note = f"{own} " + ("has no test score, and its run is gone" if known else "was made with other settings")
+        note = f"{own} " + (
+            "has no test score, and its run is gone or was changed" if known else "was made with other settings"
+        )
         return Entry(cell, State.OUTDATED, note=note)
     state = folders.state(cell)
     if is_running(state):
@@ -123,6 +125,12 @@ def _look(cell: Cell, folders: Folders, found: list[Stored]) -> Entry:
     if error.exists():
         return Entry(cell, State.FAILED, note=first_line(error.read_text(encoding="utf-8", errors="replace")))
     return Entry(cell, State.BEGUN if folders.run(cell).is_dir() else State.WAITING)
+
+
+def _can_be_tested(stored: Stored, folders: Folders) -> bool:
+    """Whether the run of a result is there, and would answer as it did when dev was scored."""
+    folder = _run_of(stored.path, folders)
+    return folder.is_dir() and not _other_run(folder, make_recipe(stored.result["recipe"]))
 
 
 def _run_of(result: Path, folders: Folders) -> Path:

@@ -22,7 +22,7 @@ from dualparse.train import cpu
 from dualparse.train.anatomy import WHOLE, all_stages, is_finished, members, results, teachers
 from dualparse.train.loop import Record, Tick, fit
 from dualparse.train.material import Material, load_material
-from dualparse.train.sharing import PRETRAINING, fingerprint, parser_recipe, stage_recipe
+from dualparse.train.sharing import PRETRAINING, fingerprint, parser_recipe, read_in_answers, stage_recipe
 from dualparse.train.stages import prepare
 
 MOST_TOLD = 3  # settings that differ, in an error
@@ -73,7 +73,7 @@ def train(
     _same_vocabularies(run, vocabularies)
     if WHOLE in shared and not folder.exists():
         yield _take_whole(recipe, folder, Run.open(shared[WHOLE]), vocabularies)
-    if (folder / "config.toml").exists() and run.recipe.committee != recipe.committee:
+    if (folder / "config.toml").exists() and _answering(run.recipe) != _answering(recipe):
         run.forget_scores()
     run.save_recipe(recipe)
     for leftover in filter(unfinished, folder.iterdir()):
@@ -206,15 +206,21 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
 
 
 def _other_settings(before: Recipe, recipe: Recipe) -> str:
-    """In which settings two recipes differ. How many parsers answer changes nothing of a run, nor does it matter when
-    those of runs below it stop."""
-    there, here = (dict(dotted(each.model_dump(exclude={"committee"}))) for each in (before, recipe))
-    keys = [key for key in there | here if there.get(key) != here.get(key)]
+    """In which settings two recipes differ. How many parsers answer, and how they choose, changes nothing of a run, nor
+    does it matter when those of runs below it stop."""
+    free = {"committee", *(f"search.{name}" for name in read_in_answers(recipe.stages))}
+    there, here = (dict(dotted(each.model_dump())) for each in (before, recipe))
+    keys = [key for key in there | here if there.get(key) != here.get(key) and key not in free]
     own = [key for key in keys if not key.startswith("stop_at.") or "/" not in key]
     told = [
         f"{key} is {there.get(key, 'not set')} there and {here.get(key, 'not set')} here" for key in own[:MOST_TOLD]
     ]
     return "; ".join(told + (["..."] if len(own) > MOST_TOLD else []))
+
+
+def _answering(recipe: Recipe) -> tuple[object, ...]:
+    """What a run answers with besides its weights."""
+    return recipe.committee, recipe.search
 
 
 def _same_vocabularies(run: Run, vocabularies: Mapping[str, Vocab]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -35,7 +36,7 @@ def _unread(recipe: Recipe) -> dict[str, list[str]]:
     """By group, the settings that none of the stages reads."""
     stages = set(recipe.stages)
     unread: dict[str, list[str]] = {"data": _unread_data(recipe)}
-    if "lf_lm" not in stages:
+    if "lf_lm" not in stages or not recipe.search.prior:  # newer than the first names
         unread["search"] = ["prior"]
     if not stages & {"q2lf", "lf2q", "pseudo", "dual"}:  # no agent: language models never copy nor start from vectors
         unread["model"] = ["copy_mechanism", "word_dropout", "word_vectors"]
@@ -63,11 +64,19 @@ def parser_recipe(recipe: Recipe) -> Recipe:
     return _unscored(essence(recipe.model_copy(update={"refit": False, "committee": 1, "stop_at": stop_at})))
 
 
+def read_in_answers(stages: Collection[str]) -> tuple[str, ...]:
+    """The settings of search that are read only where a run answers or is scored. Training looks with dev_beams, but
+    labels what it makes up with beams.
+
+    >>> read_in_answers(["q2lf", "lf2q", "pseudo"])
+    ('reconstruction', 'prior')
+    """
+    return ("reconstruction", "prior", *(() if "pseudo" in stages else ("beams",)))
+
+
 def _unscored(recipe: Recipe) -> Recipe:
-    """Without what is read only where a run is scored. Training looks with dev_beams, but labels what it makes up with
-    beams."""
-    unread = ["reconstruction", "prior"] + (["beams"] if "pseudo" not in recipe.stages else [])
-    return recipe.model_copy(update={"search": _defaults(recipe.search, unread)})
+    """Without what is read only where a run is scored."""
+    return recipe.model_copy(update={"search": _defaults(recipe.search, read_in_answers(recipe.stages))})
 
 
 def fingerprint(recipe: Recipe) -> str:
@@ -101,7 +110,7 @@ def _unread_data(recipe: Recipe) -> list[str]:
     return unread
 
 
-def _defaults(settings: Settings, names: list[str]) -> Settings:
+def _defaults(settings: Settings, names: Iterable[str]) -> Settings:
     fields = type(settings).model_fields
     values: dict[str, Any] = {name: fields[name].default for name in names}
     return settings.model_copy(update=values)

@@ -59,9 +59,9 @@ def test_a_table_for_every_beam_width_and_what_is_best(dualparse, run, tmp_path)
     stored = json.loads((tmp_path / "ways.json").read_text())
     best = max(way["mean"] for way in stored["dev"])
     assert f"best on dev: {_said(next(way for way in stored['dev'] if way['mean'] == best))}: {best:.1f}" in told.out
-    assert f"{run}: {best:.1f}; as it is (5 beams, q2lf alone)" in told.out
+    assert f"{run}: {best:.1f}; as its recipe chooses (5 beams, q2lf alone)" in told.out
     assert stored["runs"] == [{"run": str(run), "domain": "toy", "seed": 1}] and stored["parsers"] == "all"
-    assert all(way["by_run"] == [way["mean"]] for way in stored["dev"]) and stored["seconds"] > 0
+    assert all(way["by_run"] == [round(way["mean"], 2)] for way in stored["dev"]) and stored["seconds"] > 0
     assert Run.open(run).recipe.search.beams == 5, "nothing is kept"
 
 
@@ -74,7 +74,7 @@ def _said(way: dict[str, float]) -> str:
 def test_of_several_runs_the_mean_is_shown_and_kept_in_all(dualparse, run, tmp_path):
     other = shutil.copytree(run, tmp_path / "other")
     told = dualparse("weigh", run, other, "--beams", 3, "--keep", "--out", tmp_path / "ways.json")
-    assert told.code == 0 and told.out.count("; kept, evaluate it again") == 2
+    assert told.code == 0 and f"kept in {run}, {other}: evaluate again" in told.out
     stored = json.loads((tmp_path / "ways.json").read_text())
     best = max(stored["dev"], key=lambda way: way["mean"])
     for folder in (run, other):
@@ -101,6 +101,8 @@ def test_runs_with_other_beams_need_some_in_common(dualparse, run, tmp_path):
     [
         (("--parsers", 2), "2 parsers were asked for, this run has 1"),
         (("--parsers", 1, "--keep"), "a run answers with all of its parsers"),
+        (("--out", "."), "--out is a folder; expected the name of a file"),
+        (("--device", "abacus"), "abacus"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_line(dualparse, run, arguments, told):
@@ -114,3 +116,26 @@ def test_a_folder_without_a_run_or_without_lf2q(dualparse, run, tmp_path):
     (run / "lf2q.safetensors").unlink()
     result = dualparse("weigh", run)
     assert result.code == 2 and "lf2q is not trained yet" in result.err
+
+
+def test_a_run_without_a_language_model_of_forms_is_told(dualparse, run):
+    opened = Run.open(run)
+    opened.save_recipe(opened.recipe.model_copy(update={"stages": ("q2lf", "lf2q")}))
+    told = dualparse("weigh", run)
+    assert told.code == 0 and f"no prior: lf_lm is not among the stages of {run}" in told.out
+    assert "prior 0 " in told.out and "prior 0.1" not in told.out
+
+
+def test_a_run_that_has_learned_from_dev(dualparse, run):
+    opened = Run.open(run)
+    data = opened.recipe.data.model_copy(update={"everything": True})
+    opened.save_recipe(opened.recipe.model_copy(update={"data": data}))
+    told = dualparse("weigh", run)
+    assert told.code == 2 and "weigh the one it follows" in told.err
+
+
+def test_beams_that_found_pseudo_labels_cannot_be_changed(dualparse, run):
+    opened = Run.open(run)
+    opened.save_recipe(opened.recipe.model_copy(update={"stages": ("q2lf", "lf2q", "lf_lm", "pseudo")}))
+    told = dualparse("weigh", run, "--beams", 3, "--keep")
+    assert told.code == 2 and "its pseudo-labels were found with 5 beams" in told.err

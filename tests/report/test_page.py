@@ -174,6 +174,18 @@ def test_committees_stand_beside_one_of_their_parsers():
     assert committee_table(all_outcomes(runs[:1])).rows == []
 
 
+def test_pseudo_methods_without_a_note_are_found_as_well():
+    pseudo = {"stages": ["q2lf", "lf2q", "pseudo"], "data": {"labeled": 0.5}}
+    runs = [result(70.0, **pseudo), result(72.0, committee=3, **pseudo), result(74.0, refit=True, **pseudo)]
+    assert committee_table(all_outcomes(runs)).rows[0][-2:] == ["70.0", "72.0"]
+    assert refit_table(all_outcomes(runs)).rows[0][-2:] == ["70.0", "74.0"]
+
+
+def test_a_refit_stands_beside_the_run_with_its_seed():
+    runs = [result(70.0), result(90.0, seed=2), result(74.0, refit=True)]
+    assert refit_table(all_outcomes(runs)).rows[0][-2:] == ["70.0", "74.0"]
+
+
 def test_one_parser_of_a_committee_has_all_its_seeds_and_its_own_way_to_choose():
     def run(test: float, dev: float, weight: float, prior: float = 0.0, **settings: object) -> dict:
         search = {"reconstruction": weight, "prior": prior}

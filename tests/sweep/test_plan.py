@@ -10,6 +10,7 @@ import pytest
 from filelock import FileLock
 
 from dualparse.config import make_recipe
+from dualparse.runs import Run
 from dualparse.sweep.grid import Cell
 from dualparse.sweep.plan import Folders, State, choose, counted, look, scoring_job, stage_jobs, work_of
 
@@ -233,6 +234,20 @@ def test_a_missing_test_score_is_a_job_of_its_own(folders):
     folders.run(one).mkdir(parents=True)
     [job] = work([one], folders).cells
     assert (job.kind, job.folder, job.result) == ("test", str(folders.run(one)), str(folders.result(one)))
+
+
+def test_a_run_that_was_changed_since_is_not_tested(folders):
+    """Its dev score would be that of another way to choose."""
+    one = cell("one")
+    store(folders, one, test=False)
+    folders.run(one).mkdir(parents=True)
+    run = Run(folders.run(one))
+    run.save_recipe(one.recipe)
+    assert state(one, folders) == State.TEST
+    search = one.recipe.search.model_copy(update={"reconstruction": 0.5})
+    run.save_recipe(one.recipe.model_copy(update={"search": search}))
+    [entry] = look([one], folders)
+    assert entry.state == State.OUTDATED and "its run is gone or was changed" in entry.note
 
 
 def test_a_test_score_never_changes_a_result_of_another_grid(folders):

@@ -55,7 +55,8 @@ def other_value(key: str, recipe: Recipe) -> str:
 
 def changed(key: str, recipe: Recipe) -> Recipe:
     game = {**TINY["game"], **({"query_validity_lm": 0.0} if key == "stages" else {})}
-    more = ('data.family=["trails"]',) if key == "data.joint" else ()
+    needed = {"data.joint": 'data.family=["trails"]', "search.prior": "search.reconstruction=0.1"}
+    more = (needed[key],) if key in needed else ()
     return tiny(*more, f"{key}={other_value(key, recipe)}", game=game)
 
 
