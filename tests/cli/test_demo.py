@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-
-import pytest
 
 from dualparse.cli import demo as command
-from dualparse.cli.main import main
 from dualparse.config import make_recipe, read_recipe, write_recipe
 
 TINY = {
@@ -23,39 +19,27 @@ TINY = {
 }
 
 
-def call(capfd, monkeypatch, *arguments: object) -> str:
-    monkeypatch.setattr(sys, "argv", ["dualparse", *map(str, arguments)])
-    monkeypatch.setenv("COLUMNS", "200")
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert not ended.value.code
-    return capfd.readouterr().out
-
-
-def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(capfd, monkeypatch, tmp_path):
+def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(dualparse, monkeypatch, tmp_path):
     monkeypatch.setattr("dualparse.config.read_recipe", lambda path, **_: make_recipe(dict(TINY)))
     out = tmp_path / "demo"
-    shown = call(capfd, monkeypatch, "demo", "--out", out)
+    shown = dualparse("demo", "--out", out).out
     for part in ("pairs alone", "then the game", "how long is the larch path", f"dualparse serve {out}"):
         assert part in shown
     assert (out / command.PLOT).stat().st_size > 10_000
     metrics = json.loads((out / "metrics.json").read_text())
     assert set(metrics) == {"test", "test.before"} and "q2lf" in metrics["test.before"]
-    again = call(capfd, monkeypatch, "demo", "--out", out)
-    assert "finished before, kept" in again
-    assert "before" in call(capfd, monkeypatch, "evaluate", out, "--split", "dev", "--before")
+    again = dualparse("demo", "--out", out)
+    assert again.code == 0 and "finished before, kept" in again.out
+    assert "before" in dualparse("evaluate", out, "--split", "dev", "--before").out
     assert (out / "predictions.dev.before.jsonl").exists()
 
 
-def test_a_run_without_a_game_has_no_agents_from_before(capfd, monkeypatch, tmp_path):
+def test_a_run_without_a_game_has_no_agents_from_before(dualparse, tmp_path):
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(write_recipe(make_recipe(dict(TINY, stages=["q2lf"]))))
-    call(capfd, monkeypatch, "train", recipe, "--out", tmp_path / "run")
-    monkeypatch.setattr(sys, "argv", ["dualparse", "evaluate", str(tmp_path / "run"), "--before"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert "no pre-trained agent" in capfd.readouterr().err
+    assert dualparse("train", recipe, "--out", tmp_path / "run").code == 0
+    told = dualparse("evaluate", tmp_path / "run", "--before")
+    assert told.code == 2 and "no pre-trained agent" in told.err
 
 
 def test_the_demo_recipe_is_a_recipe():

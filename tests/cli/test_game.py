@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import torch
 import toy
+from shell import Result
 
-from dualparse.cli.main import main
 from dualparse.config import make_recipe
 from dualparse.train.run import train
 
 STAGES = ["q2lf", "lf2q", "query_lm", "dual"]
 
 
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def dualparse(capfd, monkeypatch, run):
-    """Call the command as a shell would, in this process, with the toy as the only domain."""
+def dualparse(dualparse, monkeypatch, run):
+    """With the toy as the only domain."""
     toy.install(monkeypatch, {})
-
-    def call(*arguments: object) -> Result:
-        monkeypatch.setattr(sys, "argv", ["dualparse", *map(str, arguments)])
-        monkeypatch.setenv("COLUMNS", "200")
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capfd.readouterr()
-        return Result(ended.value.code or 0, captured.out, captured.err)
-
-    return call
+    return dualparse
 
 
 def make_run(folder: Path, stages: list[str]) -> Path:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import torch
+from shell import Result
 
-from dualparse.cli.main import main
 from dualparse.config import make_recipe
 from dualparse.data.catalog import open_domain
 from dualparse.data.examples import load_examples
@@ -22,27 +19,10 @@ GOOD = b"which huts have showers\n"
 BAD = GOOD + b"\n" + b"which h\xfcts\n" + b"x" * 500_000 + b"\n?!\n" + GOOD
 
 
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def dualparse(capfd, monkeypatch):
-    """Call the command as a shell would, in this process."""
-
-    def call(*arguments: object, stdin: bytes = b"") -> Result:
-        monkeypatch.setattr(sys, "argv", ["dualparse", *map(str, arguments), "--device", "cpu"])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
-        monkeypatch.setenv("COLUMNS", "200")
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capfd.readouterr()
-        return Result(ended.value.code or 0, captured.out, captured.err)
-
-    return call
+def dualparse(dualparse):
+    """On the CPU, whatever the machine has."""
+    return lambda *arguments, **more: dualparse(*arguments, "--device", "cpu", **more)
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
+from dataclasses import astuple
 
 import pytest
 
-from dualparse.cli.main import main
 from dualparse.data.template import write_template
 
 RECIPE = """
@@ -26,22 +25,13 @@ GRID = 'recipe = "tiny.toml"\ntest = true\n[axes]\nseed = [1, 2]\n'
 
 
 @pytest.fixture
-def dualparse(capfd, monkeypatch, tmp_path):
-    """Call the command as a shell would, in a folder with a domain, a recipe and a grid."""
+def dualparse(dualparse, monkeypatch, tmp_path):
+    """In a folder with a domain, a recipe and a grid."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
     write_template(tmp_path / "lib")
     (tmp_path / "tiny.toml").write_text(RECIPE)
     (tmp_path / "grid.toml").write_text(GRID)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["dualparse", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capfd.readouterr()
-        return ended.value.code or 0, captured.out, captured.err
-
-    return call
+    return lambda *arguments: astuple(dualparse(*arguments))
 
 
 def test_a_sweep_from_the_shell(dualparse, tmp_path):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from shell import Result
 
 import dualparse as package
-from dualparse.cli.main import main
 from dualparse.config import explain
 
 RECIPE = """
@@ -30,29 +28,6 @@ evaluate_from = 2
 beams = 2
 max_length = 12
 """
-
-
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def dualparse(capfd, monkeypatch):
-    """Call the command as a shell would, in this process."""
-
-    def call(*arguments: object, stdin: bytes = b"") -> Result:
-        monkeypatch.setattr(sys, "argv", ["dualparse", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
-        monkeypatch.setenv("COLUMNS", "200")
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capfd.readouterr()
-        return Result(ended.value.code or 0, captured.out, captured.err)
-
-    return call
 
 
 def assert_told(result: Result, *words: str) -> None:

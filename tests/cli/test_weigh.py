@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-from dataclasses import dataclass
 
 import pytest
 import toy
 import toy_run
 
-from dualparse.cli.main import main
 from dualparse.runs import Run
 
 STAGES = ["q2lf", "lf2q", "lf_lm"]
-
-
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture(scope="module")
@@ -37,18 +27,10 @@ def run(trained, tmp_path):
 
 
 @pytest.fixture
-def dualparse(trained, capfd, monkeypatch):
+def dualparse(dualparse, trained, monkeypatch):
+    """With the toy as the only domain."""
     toy.install(monkeypatch, {name: trained.parent / "toy" / f"{name}.tsv" for name in ("train", "dev", "test")})
-
-    def call(*arguments: object) -> Result:
-        monkeypatch.setattr(sys, "argv", ["dualparse", *map(str, arguments)])
-        monkeypatch.setenv("COLUMNS", "120")
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capfd.readouterr()
-        return Result(ended.value.code or 0, captured.out, captured.err)
-
-    return call
+    return dualparse
 
 
 def test_a_table_for_every_beam_width_and_what_is_best(dualparse, run, tmp_path):
