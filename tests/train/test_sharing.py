@@ -113,6 +113,12 @@ def test_the_name_of_a_stage_outlives_new_settings_it_does_not_read():
     assert fingerprint(later) != fingerprint(tiny())
 
 
+def test_runs_that_are_there_keep_their_names():
+    """Of all stages and settings: a new one must not have others trained again."""
+    stages = ["q2lf", "lf2q", "query_lm", "lf_lm", "pseudo", "dual"]
+    assert fingerprint(make_recipe({"domain": "trails", "stages": stages})) == "323102a6fb8c"
+
+
 @pytest.mark.parametrize("stage", PRETRAINING)
 def test_what_a_stage_does_not_read_changes_no_weight(stage, tmp_path, monkeypatch):
     toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
