@@ -18,6 +18,8 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 
 if TYPE_CHECKING:
+    import torch
+
     from dualparse.runs import Run
     from dualparse.train.weigh import Way
 
@@ -50,7 +52,7 @@ def weigh(
 
     started, console = time.perf_counter(), Console(highlight=False)
     opened = [Run.open(folder) for folder in runs]
-    choose_device(device)
+    chosen = choose_device(device)
     _check(opened, beams, parsers, keep, out)
     found = _tried(runs, beams, parsers, jobs, device)
     scores = mean_scores(found)
@@ -69,7 +71,7 @@ def weigh(
     if out:
         which = [{"run": str(run.folder), "domain": run.recipe.domain, "seed": run.recipe.seed} for run in opened]
         facts = {"runs": which, "parsers": parsers or "all", "dev": _figures(scores, found)}
-        _write(out, facts, device, started)
+        _write(out, facts, chosen, started)
     if keep:
         changed = [run.folder for run in opened if choose_so(run, best)]
         told = f"kept in {', '.join(map(str, changed))}: evaluate again" if changed else "kept as it is"
@@ -78,20 +80,17 @@ def weigh(
 
 def _check(runs: Sequence[Run], beams: Sequence[int], parsers: int | None, keep: bool, out: Path | None) -> None:
     """What can be known before anything is searched."""
-    from dualparse.train.sharing import read_in_answers
-    from dualparse.train.weigh import LABELED_WITH, check
+    from dualparse.train.weigh import check, check_beams
 
     if keep and parsers:
         raise InputError("--keep with --parsers: a run answers with all of its parsers")
     if out and out.is_dir():
         raise InputError("--out is a folder; expected the name of a file", path=out)
-    recipes = [run.recipe for run in runs]
-    for run, recipe in zip(runs, recipes, strict=True):
+    for run in runs:
         check(run, parsers)
-        own = recipe.search.beams
-        if keep and {own, *beams} != {own} and "beams" not in read_in_answers(recipe.stages):
-            raise InputError(LABELED_WITH.format(own), path=run.folder)
-    if not set.intersection(*({recipe.search.beams, *beams} for recipe in recipes)):
+        if keep:
+            check_beams(run, beams)
+    if not set.intersection(*({run.recipe.search.beams, *beams} for run in runs)):
         raise InputError("the recipes of these runs have other beam widths: say with --beams which to try for all")
 
 
@@ -145,10 +144,9 @@ def _figures(scores: Mapping[Way, float], runs: Sequence[Mapping[Way, float]]) -
     ]
 
 
-def _write(out: Path, facts: Mapping[str, object], device: str, started: float) -> None:
+def _write(out: Path, facts: Mapping[str, object], device: torch.device, started: float) -> None:
     from dualparse.sweep.jobs import current_commit, hardware, software
-    from dualparse.train.run import choose_device
 
-    more = {"commit": current_commit(), "hardware": hardware(choose_device(device)), "software": software()}
+    more = {"commit": current_commit(), "hardware": hardware(device), "software": software()}
     seconds = round(time.perf_counter() - started, 1)
     write_text(out, json.dumps({**facts, **more, "seconds": seconds}, indent=1) + "\n")

@@ -6,7 +6,7 @@ In: a finished run. Out: its accuracy on dev for every number of beams and every
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -26,8 +26,6 @@ from dualparse.train.sharing import read_in_answers
 
 RECONSTRUCTIONS = (0.3, 0.5, 0.7, 1.0, 1.5)
 PRIORS = (0.0, 0.1, 0.2, 0.3, 0.5)
-
-LABELED_WITH = "its pseudo-labels were found with {} beams, so no other number can be kept: leave out --beams or --keep"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -52,6 +50,17 @@ def check(run: Run, parsers: int | None = None) -> None:
         raise InputError("this run has learned from the dev pairs: weigh the one it follows", path=run.folder)
     if parsers and parsers > recipe.committee:
         raise InputError(f"{parsers} parsers were asked for, this run has {recipe.committee}", path=run.folder)
+
+
+def check_beams(run: Run, beams: Iterable[int]) -> None:
+    """Whether a run may answer with so many beams from now on; else an `InputError` says why not."""
+    recipe = run.recipe
+    own = recipe.search.beams
+    if "beams" not in read_in_answers(recipe.stages) and {own, *beams} != {own}:
+        raise InputError(
+            f"its pseudo-labels were found with {own} beams, so others cannot be kept: leave out --beams or --keep",
+            path=run.folder,
+        )
 
 
 def try_ways(
@@ -128,8 +137,7 @@ def choose_so(run: Run, way: Way) -> bool:
     recipe = run.recipe
     if Way.of(recipe) == way:
         return False
-    if "beams" not in read_in_answers(recipe.stages) and way.beams != recipe.search.beams:
-        raise InputError(LABELED_WITH.format(recipe.search.beams), path=run.folder)
+    check_beams(run, [way.beams])
     again = Run(run.folder / REFIT)
     for each in (run, again) if (again.folder / "config.toml").exists() else (run,):
         before = each.recipe

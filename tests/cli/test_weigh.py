@@ -43,7 +43,8 @@ def test_a_table_for_every_beam_width_and_what_is_best(dualparse, run, tmp_path)
     assert f"best on dev: {_said(next(way for way in stored['dev'] if way['mean'] == best))}: {best:.1f}" in told.out
     assert f"{run}: {best:.1f}; as its recipe chooses (5 beams, q2lf alone)" in told.out
     assert stored["runs"] == [{"run": str(run), "domain": "toy", "seed": 1}] and stored["parsers"] == "all"
-    assert all(way["by_run"] == [round(way["mean"], 2)] for way in stored["dev"]) and stored["seconds"] > 0
+    assert all(way["by_run"] == [round(way["mean"], 2)] for way in stored["dev"])
+    assert stored.keys() >= {"commit", "hardware", "software", "seconds"}
     assert Run.open(run).recipe.search.beams == 5, "nothing is kept"
 
 

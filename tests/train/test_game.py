@@ -325,13 +325,6 @@ def recipe(**changes: object) -> Recipe:
     return make_recipe(values | changes)
 
 
-@pytest.fixture
-def toy_files(tmp_path, monkeypatch):
-    files = toy.write_files(tmp_path / "toy")
-    toy.install(monkeypatch, files)
-    return files
-
-
 def left_behind(folder: Path) -> tuple[dict[str, dict[str, bytes]], list[dict]]:
     """All weights, and the log less the seconds."""
     weights = {
