@@ -15,14 +15,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dualparse.analogy import by_analogy
-from dualparse.data.catalog import open_domain
 from dualparse.data.examples import Example, labeled_split, load_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.overnight import DOMAINS
+from dualparse.domains.registry import open_domain
 from dualparse.evaluate import judge
 from dualparse.files import write_text
-from dualparse.sweep.jobs import current_commit
+from dualparse.lab.sweep.jobs import current_commit
+from dualparse.synthesis.analogy import by_analogy
 
 PAIRS = {("atis", 1.0): 12_000, ("atis", 0.5): 8_000}  # as many as the grids make
 OTHERS = 2_000

@@ -12,12 +12,12 @@ import json
 from pathlib import Path
 
 from dualparse.config import DataSettings
-from dualparse.data.catalog import open_domain
 from dualparse.data.examples import load_examples
 from dualparse.domains.overnight import DOMAINS
+from dualparse.domains.registry import open_domain
 from dualparse.files import write_text
-from dualparse.sweep.jobs import current_commit
-from dualparse.train.material import canonical_examples
+from dualparse.lab.sweep.jobs import current_commit
+from dualparse.training.material import canonical_examples
 
 
 def measure(name: str, pairs: int) -> dict[str, object]:

@@ -14,12 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dualparse.data.benchmarks import data_dir
-from dualparse.data.catalog import EMBEDDED
 from dualparse.data.examples import read_examples
 from dualparse.domains import overnight
 from dualparse.domains.plain import plain
+from dualparse.domains.registry import EMBEDDED
 from dualparse.domains.world import World, read_world
+from dualparse.fetch.benchmarks import data_dir
 from dualparse.lf.errors import LF_ERRORS
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from dualparse.models import fused_attention
-from dualparse.models.additive import in_parts
-from dualparse.models.fused_attention import fused_scores
+from dualparse.engines.triton import attention as fused_attention
+from dualparse.engines.triton.attention import fused_scores
+from dualparse.networks.attention import in_parts
 
 SHAPES = ((256, 48, 24, 200), (256, 80, 48, 200), (256, 48, 80, 200))  # rows, steps, positions, width
 TINY = ((2, 5, 3, 6), (1, 1, 1, 1), (3, 4, 9, 17))

@@ -21,9 +21,9 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from dualparse.engines.triton import lstm as fused_lstm
 from dualparse.files import write_text
-from dualparse.models import fused_lstm
-from dualparse.sweep.jobs import current_commit
+from dualparse.lab.sweep.jobs import current_commit
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from dualparse.choosing.search import Found, Options, beam, trace
 from dualparse.data.batch import Row, collate, pad
 from dualparse.data.vocab import EOS, SPECIAL, Vocab
 from dualparse.domains.lexicon import Lexicon
-from dualparse.models.agent import Agent
-from dualparse.models.fused_search import FAST, PRECISE, Tuning, launch, unpack
-from dualparse.models.seq2seq import Memory, Seq2Seq
-from dualparse.search import Found, Options, beam, trace
-from dualparse.train.searcher import Searcher, _Steps, find_together
+from dualparse.engines.triton.search import FAST, PRECISE, Tuning, launch, unpack
+from dualparse.game.searcher import Searcher, _Steps, find_together
+from dualparse.networks.agent import Agent
+from dualparse.networks.lstm import Memory, Seq2Seq
 
 BEAMS, STEPS = 5, 40
 SOURCE_WORDS = 300

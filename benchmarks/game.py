@@ -35,20 +35,20 @@ from benchmarks.ours import benchmark_domain
 from benchmarks.turns import Comparison, Side
 from benchmarks.worker import Worker, answer, started
 from dualparse.config import Recipe, make_recipe
-from dualparse.data.catalog import open_domain
+from dualparse.domains.registry import open_domain
+from dualparse.engines import cpu
+from dualparse.engines.numba import loading as compiled
+from dualparse.engines.shared_gpu import TOLD
 from dualparse.files import write_text
-from dualparse.models import compiled
-from dualparse.models.shared_gpu import TOLD
+from dualparse.game.game import Game, Sets, _batches, _sources
+from dualparse.game.tell import open_players
+from dualparse.lab.sharing import fingerprint
+from dualparse.lab.sweep.jobs import current_commit
 from dualparse.runs import Run
-from dualparse.sweep.jobs import current_commit
-from dualparse.train import cpu
-from dualparse.train.game import Game, Sets, _batches, _sources
-from dualparse.train.material import load_material
-from dualparse.train.round import open_players
-from dualparse.train.run import choose_device, train
-from dualparse.train.sharing import fingerprint
-from dualparse.train.stages import game_options
-from dualparse.train.step import Adam
+from dualparse.training.material import load_material
+from dualparse.training.run import choose_device, train
+from dualparse.training.stages import game_options
+from dualparse.training.step import Adam
 
 CORES = 2
 BATCH = 16

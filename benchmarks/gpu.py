@@ -16,18 +16,18 @@ from pathlib import Path
 
 import torch
 
+from dualparse.choosing.search import Options, find
 from dualparse.config import make_recipe
-from dualparse.data.catalog import open_domain
 from dualparse.data.examples import load_examples
-from dualparse.models.agent import Agent
+from dualparse.domains.registry import open_domain
+from dualparse.lab.sweep.jobs import current_commit
+from dualparse.networks.agent import Agent
 from dualparse.runs import new_agent
-from dualparse.search import Options, find
-from dualparse.sweep.jobs import current_commit
-from dualparse.train.loop import Record, Schedule, fit
-from dualparse.train.material import load_material
-from dualparse.train.run import choose_device
-from dualparse.train.step import Adam
-from dualparse.train.supervised import agent_task
+from dualparse.training.loop import Record, Schedule, fit
+from dualparse.training.material import load_material
+from dualparse.training.run import choose_device
+from dualparse.training.step import Adam
+from dualparse.training.supervised import agent_task
 
 
 def main() -> None:

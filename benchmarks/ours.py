@@ -9,16 +9,16 @@ from typing import Any
 
 import torch
 
+from dualparse.choosing.search import Options, find
 from dualparse.config import Recipe, make_recipe
-from dualparse.data.benchmarks import data_dir
 from dualparse.data.examples import Example, load_examples
-from dualparse.models.agent import Agent
+from dualparse.engines import cpu
+from dualparse.fetch.benchmarks import data_dir
+from dualparse.networks.agent import Agent
 from dualparse.runs import new_agent
-from dualparse.search import Options, find
-from dualparse.train import cpu
-from dualparse.train.material import load_material
-from dualparse.train.step import Adam
-from dualparse.train.supervised import agent_task
+from dualparse.training.material import load_material
+from dualparse.training.step import Adam
+from dualparse.training.supervised import agent_task
 
 
 def benchmark_domain() -> str:

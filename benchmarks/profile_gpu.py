@@ -14,7 +14,7 @@ import torch
 
 from benchmarks.ours import benchmark_domain
 from benchmarks.profiles import profiles, show
-from dualparse.train.run import choose_device
+from dualparse.training.run import choose_device
 
 
 def main() -> None:

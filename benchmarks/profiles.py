@@ -21,10 +21,10 @@ from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.game import Player, pretrained
 from benchmarks.ours import Ours
+from dualparse.choosing.search import Options
+from dualparse.engines import cpu
 from dualparse.files import write_text
-from dualparse.search import Options
-from dualparse.sweep.jobs import current_commit
-from dualparse.train import cpu
+from dualparse.lab.sweep.jobs import current_commit
 
 # The first that is found in the name of an operation or a kernel decides.
 KINDS = {

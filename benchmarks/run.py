@@ -22,7 +22,7 @@ from benchmarks.ours import benchmark_domain
 from benchmarks.turns import Comparison
 from dualparse import __version__
 from dualparse.files import write_text
-from dualparse.sweep.jobs import current_commit
+from dualparse.lab.sweep.jobs import current_commit
 
 RESULTS = Path("results")
 PRETRAINING = 15  # epochs, so that hypotheses of the game end

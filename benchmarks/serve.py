@@ -25,11 +25,11 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from benchmarks.load import keep_to_cores, processor, watched
-from dualparse.api import load
 from dualparse.data.examples import read_examples
 from dualparse.files import write_text
+from dualparse.lab.sweep.jobs import current_commit
 from dualparse.runs import Run
-from dualparse.sweep.jobs import current_commit
+from dualparse.use.api import load
 
 CORES = 2
 MODES = {"one by one": ("--batch", "1"), "batched": ()}
@@ -61,7 +61,7 @@ class Round:
 
 @contextmanager
 def serving(run: Path, *options: str) -> Iterator[Server]:
-    command = [sys.executable, "-m", "dualparse.cli.main", "serve", str(run), "--port", "0", "--timeout", "60"]
+    command = [sys.executable, "-m", "dualparse.use.cli.main", "serve", str(run), "--port", "0", "--timeout", "60"]
     process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

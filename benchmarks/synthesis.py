@@ -14,15 +14,15 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dualparse.data.catalog import open_domain
 from dualparse.data.examples import read_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.overnight import DOMAINS
+from dualparse.domains.registry import open_domain
 from dualparse.files import write_text
 from dualparse.lf.grammar import Deriver, Grammar, read_grammar, swappable_types, swapped
 from dualparse.lf.recombine import conditions, opened, places, without
 from dualparse.lf.sexpr import Tree, read, write
-from dualparse.synthesis import keep_valid, spell, synthesize
+from dualparse.synthesis.forms import keep_valid, spell, synthesize
 
 ATIS_FORMS = 4592  # as many as the paper made
 TRAILS_FORMS = 500

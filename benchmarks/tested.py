@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from dualparse.files import write_text
-from dualparse.report.paper import DATASETS
-from dualparse.report.results import DEV_TOO, Outcome, all_outcomes, read_results
-from dualparse.sweep.jobs import current_commit
+from dualparse.lab.report.paper import DATASETS
+from dualparse.lab.report.results import DEV_TOO, Outcome, all_outcomes, read_results
+from dualparse.lab.sweep.jobs import current_commit
 
 DOMAINS = DATASETS["OVERNIGHT"]
 

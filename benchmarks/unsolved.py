@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from dualparse.data.catalog import open_domain
 from dualparse.data.examples import Example, labeled_split, load_examples
+from dualparse.domains.registry import open_domain
 from dualparse.files import write_text
-from dualparse.report.paper import DATASETS
-from dualparse.report.results import method
-from dualparse.sweep.jobs import current_commit
+from dualparse.lab.report.paper import DATASETS
+from dualparse.lab.report.results import method
+from dualparse.lab.sweep.jobs import current_commit
 
 KINDS = ("known", "new", "unheard of")
 

@@ -30,7 +30,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
 
 @contextmanager
 def serving(run: Path) -> Iterator[str]:
-    command = [sys.executable, "-m", "dualparse.cli.main", "serve", str(run), "--port", "0"]
+    command = [sys.executable, "-m", "dualparse.use.cli.main", "serve", str(run), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

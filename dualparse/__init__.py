@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dualparse.api import Parser
+    from dualparse.use.api import Parser
 
 __version__ = "0.1.0"
 __all__ = ["load"]
 
 
 def load(folder: str | Path, *, device: str = "cpu") -> Parser:
-    """Open the folder of a trained run: see `dualparse.api.Parser` for what it can be asked.
+    """Open the folder of a trained run: see `dualparse.use.api.Parser` for what it can be asked.
 
     `device` is "cpu", "cuda" or "auto".
     """
-    from dualparse.api import load
+    from dualparse.use.api import load
 
     return load(folder, device=device)

@@ -21,17 +21,17 @@ from typing import Any
 import torch
 from torch import nn
 
+from dualparse.choosing.search import Options
 from dualparse.config import MEMBERS, Recipe, read_recipe, write_recipe
 from dualparse.data.batch import Direction
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.files import write_text
-from dualparse.models.agent import Agent
-from dualparse.models.language_model import LanguageModel
-from dualparse.models.seq2seq import Seq2Seq
-from dualparse.models.tensors import load_tensors, save_tensors
-from dualparse.search import Options
+from dualparse.networks.agent import Agent
+from dualparse.networks.language_model import LanguageModel
+from dualparse.networks.lstm import Seq2Seq
+from dualparse.networks.tensors import load_tensors, save_tensors
 
 REFIT = "refit"  # folder of the run that learned from dev as well, below that of the run it follows
 LANGUAGE_MODELS = {"query_lm": "query", "lf_lm": "lf"}  # stage -> whose vocabulary

@@ -3,7 +3,7 @@
 python examples/check_a_form.py
 """
 
-from dualparse.data.catalog import open_domain
+from dualparse.domains.registry import open_domain
 
 trails = open_domain("trails")
 for form in (

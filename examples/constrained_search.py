@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 import dualparse
+from dualparse.choosing.search import Options, find
 from dualparse.data.vocab import EOS
-from dualparse.search import Options, find
 
 run, question = [*sys.argv[1:], "list the boats of the moon"][:2]
 parser = dualparse.load(run)

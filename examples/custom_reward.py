@@ -1,6 +1,6 @@
 """A reward of one's own: rank the readings of a question by what they are worth to you.
 
-Rewards are plain functions, lists in and floats out (`dualparse.rewards`). Here a form is worth something if it runs,
+Rewards are plain functions, lists in and floats out (`dualparse.game.rewards`). Here a form is worth something if it runs,
 if the second agent finds the way back to the question, and if it has an answer at all.
 
     python examples/custom_reward.py RUN ["question"]
@@ -10,7 +10,7 @@ import random
 import sys
 
 import dualparse
-from dualparse.rewards import check_validity, mix, reconstruction
+from dualparse.game.rewards import check_validity, mix, reconstruction
 
 
 def answers_something(answers: list[str | None]) -> list[float]:

@@ -3,7 +3,7 @@
 python examples/execute_a_form.py
 """
 
-from dualparse.data.catalog import open_domain
+from dualparse.domains.registry import open_domain
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 
 trails = open_domain("trails")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import dualparse
 from dualparse.config import make_recipe
-from dualparse.train.run import choose_device, train
+from dualparse.training.run import choose_device, train
 
 FACTS = {
     "boat.heron": ("harbour.north_pier", 6, True),

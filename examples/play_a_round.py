@@ -8,7 +8,7 @@ import sys
 import torch
 
 import dualparse
-from dualparse.train.round import open_players, tell_round
+from dualparse.game.tell import open_players, tell_round
 
 run, query = [*sys.argv[1:], "how big is the heron"][:2]
 parser = dualparse.load(run)

@@ -3,7 +3,7 @@
 python examples/read_a_question.py
 """
 
-from dualparse.text import Reader
+from dualparse.domains.text import Reader
 
 known = ["which", "huts", "have", "more", "than", "40", "beds", "is", "the", "open"]
 reader = Reader(known, phrases=[("marmot", "hut"), ("salt", "road")])

@@ -3,9 +3,9 @@
 python examples/synthesize_forms.py
 """
 
-from dualparse.data.catalog import open_domain
 from dualparse.data.examples import load_examples
-from dualparse.synthesis import synthesize
+from dualparse.domains.registry import open_domain
+from dualparse.synthesis.forms import synthesize
 
 trails = open_domain("trails")
 known = [" ".join(example.lf) for example in load_examples(trails, dev_seed=1).train if example.lf]

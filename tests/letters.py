@@ -11,19 +11,19 @@ import torch
 import toy
 from torch import Tensor
 
+from dualparse.choosing.search import Options
 from dualparse.data.batch import Batch
 from dualparse.data.examples import Example
 from dualparse.data.vocab import BOS, EOS, SPECIAL, UNK, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon
+from dualparse.game.dual import Rules
+from dualparse.game.game import Game, GameOptions, Players, Sets, _sources
 from dualparse.lf.verdict import VALID, Verdict
-from dualparse.models.agent import Agent
-from dualparse.models.language_model import LanguageModel
-from dualparse.models.seq2seq import Seq2Seq
-from dualparse.search import Options
-from dualparse.train.dual import Rules
-from dualparse.train.game import Game, GameOptions, Players, Sets, _sources
-from dualparse.train.step import Adam, differentiate
+from dualparse.networks.agent import Agent
+from dualparse.networks.language_model import LanguageModel
+from dualparse.networks.lstm import Seq2Seq
+from dualparse.training.step import Adam, differentiate
 
 QUERY, LF = Vocab((*SPECIAL, "x", "y")), Vocab((*SPECIAL, "A", "B"))
 LEXICON = Lexicon([(("x",), "A")])

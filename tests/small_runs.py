@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from dualparse.config import Recipe, make_recipe
-from dualparse.models.tensors import load_tensors
+from dualparse.networks.tensors import load_tensors
 
 STAGES = ["q2lf", "lf2q", "query_lm", "lf_lm"]
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from dualparse.config import Recipe, explain, make_recipe, read_recipe, write_recipe
 from dualparse.domains.overnight import DOMAINS
 from dualparse.errors import InputError
-from dualparse.sweep.grid import read_grid
+from dualparse.lab.sweep.grid import read_grid
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 SHIPPED = sorted(RECIPES.rglob("*.toml"))

@@ -25,8 +25,8 @@ import typer
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from dualparse.cli.main import app
 from dualparse.config import GameSettings, Recipe, explain, make_recipe, read_recipe
+from dualparse.use.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")])

@@ -27,7 +27,7 @@ def steps() -> list[tuple[str, str]]:
 
 def run(command: str) -> str:
     """What a command prints. `dualparse` runs in this process, which saves starting it thirty times."""
-    from dualparse.cli.main import app
+    from dualparse.use.cli.main import app
 
     before, _, line = command.rpartition("| ")
     if not line.startswith("dualparse "):

@@ -14,7 +14,7 @@ from dualparse.config import make_recipe
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, replacing_folder, unfinished, write_text
-from dualparse.models.tensors import load_tensors, save_tensors
+from dualparse.networks.tensors import load_tensors, save_tensors
 from dualparse.runs import Run, new_agent, new_language_model
 
 CPU = torch.device("cpu")

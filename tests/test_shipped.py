@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dualparse.config import read_recipe
-from dualparse.data.catalog import domain_names
-from dualparse.report.paper import DOMAINS, LM_VALIDITY, PAPER
-from dualparse.report.results import outcomes_of
-from dualparse.sweep.grid import Cell, cells_of, read_grid
-from dualparse.sweep.plan import Folders, State, look, read_stored
-from dualparse.train.sharing import stage_recipe
+from dualparse.domains.registry import domain_names
+from dualparse.lab.report.paper import DOMAINS, LM_VALIDITY, PAPER
+from dualparse.lab.report.results import outcomes_of
+from dualparse.lab.sharing import stage_recipe
+from dualparse.lab.sweep.grid import Cell, cells_of, read_grid
+from dualparse.lab.sweep.plan import Folders, State, look, read_stored
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "recipes").rglob("*.toml"))

@@ -19,8 +19,8 @@ from dualparse.domains.lexicon import Lexicon
 from dualparse.lf import sexpr
 from dualparse.lf.errors import LF_ERRORS, LFExecutionError
 from dualparse.lf.verdict import VALID, Verdict
-from dualparse.models.agent import Agent
-from dualparse.models.seq2seq import Seq2Seq
+from dualparse.networks.agent import Agent
+from dualparse.networks.lstm import Seq2Seq
 
 ENTITIES = {
     "lake.blue": ("blue lake", "the blue one"),

@@ -13,11 +13,11 @@ import toy
 import uvicorn
 from fastapi import FastAPI
 
-from dualparse.api import Parser
 from dualparse.config import make_recipe
 from dualparse.runs import Run
-from dualparse.service.server import listen, url
-from dualparse.train.run import train
+from dualparse.training.run import train
+from dualparse.use.api import Parser
+from dualparse.use.service.server import listen, url
 
 QUESTIONS = ("how deep is blue lake", "list all lakes", "how many towns are there")
 RECIPE = {

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import snowballstemmer
 
-from dualparse import numerals
+from dualparse.domains import numerals
 from dualparse.domains.lexicon import Lexicon, read_lexicon
-from dualparse.text import Preparation, Word
+from dualparse.domains.text import Preparation, Word
 
 NAMES = Path(__file__).with_name("atis_names.txt")
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dualparse.domains.lexicon import Lexicon
+from dualparse.domains.text import Preparation
 from dualparse.lf.verdict import Verdict
-from dualparse.text import Preparation
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dualparse.data.catalog import EMBEDDED, embedded_names
 from dualparse.data.folder_check import Severity, check_folder
 from dualparse.data.template import write_template
+from dualparse.domains.registry import EMBEDDED, embedded_names
 from dualparse.errors import InputError
 
 FILES = ["domain.toml", "ontology.txt", "world.tsv", "lexicon.txt", "domain.grammar", "train.tsv", "queries.txt"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dualparse.data.catalog import open_domain
 from dualparse.data.summary import PropertyRow, summarize
 from dualparse.data.template import TEMPLATE
 from dualparse.domains.folder import load
+from dualparse.domains.registry import open_domain
 
 
 def test_the_summary_of_a_folder():

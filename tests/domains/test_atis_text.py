@@ -9,17 +9,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualparse.api import Copy, Parser, load, reader
 from dualparse.config import make_recipe
-from dualparse.data.catalog import open_domain
 from dualparse.data.examples import load_examples
 from dualparse.data.vocab import Vocab
 from dualparse.domains.atis_text import KINDS, NAMED, find_names, names, number_form, preparation, stem
+from dualparse.domains.registry import open_domain
+from dualparse.domains.text import Reader
 from dualparse.errors import InputError
 from dualparse.lf.ontology import read_ontology
 from dualparse.lf.sexpr import tokenize
 from dualparse.runs import Run, new_agent
-from dualparse.text import Reader
+from dualparse.use.api import Copy, Parser, load, reader
 
 # Stems as the files have them.
 KNOWN = """

@@ -1,0 +1,12 @@
+"""What training asks of a CPU, once a process."""
+
+from __future__ import annotations
+
+from dualparse.engines.heap import keep_freed_memory
+from dualparse.engines.numba import loading as compiled
+
+
+def prepare() -> None:
+    """Compiled loops, and memory that stays."""
+    keep_freed_memory()
+    compiled.load()

@@ -1,0 +1,147 @@
+"""How both agents choose best, tried on dev: every question is searched once, its forms are ranked many times.
+
+In: a finished run. Out: its accuracy on dev for every number of beams and every pair of weights. Nothing is trained.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import torch
+
+from dualparse.choosing.both import Found, commonness, ways_back
+from dualparse.choosing.committee import find_by_committee
+from dualparse.config import Recipe
+from dualparse.data.examples import Example, load_examples
+from dualparse.domains.domain import Domain
+from dualparse.domains.registry import open_domain
+from dualparse.errors import InputError
+from dualparse.evaluate import judge
+from dualparse.lab.sharing import read_in_answers
+from dualparse.runs import REFIT, Run, search_options
+
+RECONSTRUCTIONS = (0.3, 0.5, 0.7, 1.0, 1.5)
+PRIORS = (0.0, 0.1, 0.2, 0.3, 0.5)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Way:
+    """A way to choose among the forms found; q2lf chooses alone where `reconstruction` is 0."""
+
+    beams: int
+    reconstruction: float = 0.0
+    prior: float = 0.0
+
+    @classmethod
+    def of(cls, recipe: Recipe) -> Way:
+        """How a recipe chooses."""
+        search = recipe.search
+        return cls(search.beams, search.reconstruction, search.prior)
+
+
+def check(run: Run, parsers: int | None = None) -> None:
+    """Whether a run can be weighed, as far as can be told without its weights; else an `InputError` says why not."""
+    recipe = run.recipe
+    if recipe.data.everything:
+        raise InputError("this run has learned from the dev pairs: weigh the one it follows", path=run.folder)
+    if parsers and parsers > recipe.committee:
+        raise InputError(f"{parsers} parsers were asked for, this run has {recipe.committee}", path=run.folder)
+
+
+def check_beams(run: Run, beams: Iterable[int]) -> None:
+    """Whether a run may answer with so many beams from now on; else an `InputError` says why not."""
+    recipe = run.recipe
+    own = recipe.search.beams
+    if "beams" not in read_in_answers(recipe.stages) and {own, *beams} != {own}:
+        raise InputError(
+            f"its pseudo-labels were found with {own} beams, so others cannot be kept: leave out --beams or --keep",
+            path=run.folder,
+        )
+
+
+def try_ways(
+    run: Run,
+    *,
+    device: torch.device,
+    parsers: int | None = None,
+    beams: Sequence[int] = (),
+    reconstructions: Sequence[float] = RECONSTRUCTIONS,
+    priors: Sequence[float] = PRIORS,
+) -> dict[Way, float]:
+    """Accuracy on dev of every way to choose, in per cent, that of the run's recipe among them; of a committee's first
+    `parsers` and their lf2q, or of all. Beam widths are the recipe's and `beams`. A prior is tried where the run has an
+    lf_lm."""
+    check(run, parsers)
+    recipe = run.recipe
+    domain = open_domain(recipe.domain)
+    dev = load_examples(domain, dev_seed=recipe.data.split_seed).dev
+    queries = [example.query or () for example in dev]
+    agents = run.parsers(domain, device, count=parsers)
+    listeners = [run.agent("lf2q", domain, device), *run.other_listeners(domain, device, count=parsers)]
+    models = run.form_models(device, count=parsers) if "lf_lm" in recipe.stages else []
+    own = Way.of(recipe)
+    scores: dict[Way, float] = {}
+    for width in sorted({own.beams, *beams}):
+        found = find_by_committee(agents, queries, search_options(recipe, beams=width), rng=random.Random(0))
+        back = ways_back(listeners, queries, found)
+        common = commonness(models, listeners[0].source_vocab, found) if models else [0.0 * each for each in back]
+        tried = {Way(width, *weights) for weights in product(reconstructions, priors if models else (0.0,))}
+        tried |= {Way(width)} | ({own} if width == own.beams else set())
+        scores |= _scores(sorted(tried), found, back, common, dev, domain)
+    return scores
+
+
+def _scores(
+    ways: Sequence[Way],
+    found: Found,
+    back: Sequence[np.ndarray],
+    common: Sequence[np.ndarray],
+    dev: Sequence[Example],
+    domain: Domain,
+) -> dict[Way, float]:
+    """Chosen is the best valid form, or the best one where none is valid."""
+    weights = np.array([(way.reconstruction, way.prior) for way in ways])
+    hits = np.zeros((len(dev), len(ways)), dtype=bool)
+    for row, (forms, back_to_it, usual, example) in enumerate(zip(found, back, common, dev, strict=True)):
+        if not forms:
+            continue
+        gold = " ".join(example.lf or ())
+        judged = [judge(domain, "", gold, form.text) for form in forms]
+        valid = np.array([each.verdict.ok for each in judged])
+        ranks = np.array([form.log_prob for form in forms]) + weights @ np.stack([back_to_it, usual])
+        ranks[weights[:, 0] == 0] = -np.arange(len(forms))  # q2lf has found them in its order
+        ranks[:, ~valid & valid.any()] = -np.inf
+        hits[row] = np.array([each.correct for each in judged])[ranks.argmax(1)]
+    return dict(zip(ways, (100 * hits.mean(axis=0)).tolist(), strict=True))
+
+
+def mean_scores(runs: Sequence[Mapping[Way, float]]) -> dict[Way, float]:
+    """The mean over several runs, of the ways that all of them have."""
+    ways = sorted(set.intersection(*(set(scores) for scores in runs)))
+    return {way: float(np.mean([scores[way] for scores in runs])) for way in ways}
+
+
+def best_way(scores: Mapping[Way, float]) -> Way:
+    """The best one; of equals, but for what rounding does to them, that with the fewest beams, then the smallest
+    weights."""
+    return max(sorted(scores), key=lambda way: round(scores[way], 6))
+
+
+def choose_so(run: Run, way: Way) -> bool:
+    """From now on the run chooses in this way, and its refit, if there is one; says whether that is a change. What was
+    scored before is forgotten then."""
+    recipe = run.recipe
+    if Way.of(recipe) == way:
+        return False
+    check_beams(run, [way.beams])
+    again = Run(run.folder / REFIT)
+    for each in (run, again) if (again.folder / "config.toml").exists() else (run,):
+        before = each.recipe
+        changed = {"beams": way.beams, "reconstruction": way.reconstruction, "prior": way.prior}
+        each.forget_scores()
+        each.save_recipe(before.model_copy(update={"search": before.search.model_copy(update=changed)}))
+    return True

@@ -1,0 +1,85 @@
+"""What a run is made of: its stages, the names of their weights, and the runs below it, its teachers and members.
+
+In: a recipe. Out: names, folders and recipes; nothing is read or trained.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dualparse.config import MEMBERS, TEACHERS, Recipe, Stage
+from dualparse.lab.sharing import essence
+
+WHOLE = "."  # all stages of a run itself, among what it takes from others
+
+BETWEEN_SEEDS = 1000  # of a run and the runs below it: runs whose seeds are neighbours have none in common
+
+
+def results(recipe: Recipe, stage: str) -> dict[str, str]:
+    """Module of a stage -> name its weights are kept under."""
+    if stage == "dual":
+        return {"q2lf": "q2lf", "lf2q": "lf2q"}
+    if stage == "pseudo":
+        return {"q2lf": "pseudo-q2lf" if "dual" in recipe.stages else "q2lf"}
+    replaced = {name for later in ("dual", "pseudo") if later in recipe.stages for name in results(recipe, later)}
+    return {stage: f"pretrained-{stage}" if stage in replaced else stage}
+
+
+def is_finished(folder: Path, recipe: Recipe, *stages: str) -> bool:
+    """Whether a run folder has the weights of these stages, or of all there are."""
+    names = [name for stage in stages or recipe.stages for name in results(recipe, stage).values()]
+    return all((folder / f"{name}.safetensors").exists() for name in names)
+
+
+def teachers(recipe: Recipe) -> dict[str, Recipe]:
+    """The runs whose agents label together with a run's own: folder below its own -> recipe, which differs in the seed.
+
+    >>> from dualparse.config import make_recipe
+    >>> stages = ["q2lf", "lf2q", "pseudo"]
+    >>> found = teachers(make_recipe({"domain": "trails", "stages": stages, "pseudo": {"teachers": 3}}))
+    >>> {folder: (other.seed, other.stages) for folder, other in found.items()}
+    {'teachers/2': (1001, ('q2lf', 'lf2q')), 'teachers/3': (2001, ('q2lf', 'lf2q'))}
+    """
+    count = recipe.pseudo.teachers if "pseudo" in recipe.stages else 1
+    return _other_seeds(recipe, TEACHERS, count, stages=("q2lf", "lf2q"))
+
+
+def members(recipe: Recipe) -> dict[str, Recipe]:
+    """The runs whose parsers answer together with a run's own: folder below its own -> recipe. Where an lf2q teaches no
+    parser, theirs have none."""
+    taught = {"pseudo", "dual"} & set(recipe.stages)
+    return _other_seeds(recipe, MEMBERS, recipe.committee, stages=recipe.stages if taught else ("q2lf",))
+
+
+def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage, ...]) -> dict[str, Recipe]:
+    common = {"stages": stages, "start_from": "", "refit": False, "committee": 1}
+    alike = essence(recipe.model_copy(update=common))
+    found: dict[str, Recipe] = {}
+    for number in range(2, count + 1):
+        place = f"{folder}/{number}"
+        stop_at: dict[str, int] = {name: epoch for name, epoch in recipe.stop_at.items() if name in stages}
+        stop_at |= {
+            name.removeprefix(f"{place}/"): epoch
+            for name, epoch in recipe.stop_at.items()
+            if name.startswith(f"{place}/")
+        }
+        own = {"seed": recipe.seed + (number - 1) * BETWEEN_SEEDS, "stop_at": stop_at}
+        found[place] = alike.model_copy(update=own)
+    return found
+
+
+def below(recipe: Recipe) -> dict[str, Recipe]:
+    """All runs below a run: its teachers and members, and theirs."""
+    found: dict[str, Recipe] = {}
+    for place, other in (teachers(recipe) | members(recipe)).items():
+        found |= {place: other} | {f"{place}/{inner}": each for inner, each in below(other).items()}
+    return found
+
+
+def all_stages(recipe: Recipe) -> dict[str, tuple[str, Recipe, Stage]]:
+    """Every stage of a run and of the runs below it: its name, with the folder before it -> folder, recipe, stage."""
+    return {
+        f"{place}/{stage}" if place else stage: (place, each, stage)
+        for place, each in ({"": recipe} | below(recipe)).items()
+        for stage in each.stages
+    }

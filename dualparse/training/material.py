@@ -1,0 +1,237 @@
+"""What the stages of a run share: the domain, its examples as the recipe allows them, vocabularies, word vectors."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import torch
+
+from dualparse.config import DataSettings, ModelSettings, Recipe
+from dualparse.data.batch import Direction
+from dualparse.data.examples import Example, Split, Splits, dev_split, labeled_split, load_examples
+from dualparse.data.vocab import SPECIAL, Vocab
+from dualparse.data.word_vectors import read_vectors
+from dualparse.domains.domain import Domain
+from dualparse.domains.lexicon import Lexicon
+from dualparse.domains.registry import open_domain
+from dualparse.errors import InputError
+from dualparse.fetch.benchmarks import glove_path, require
+from dualparse.lf.grammar import Limits
+from dualparse.networks.lstm import Seq2Seq
+from dualparse.synthesis.analogy import by_analogy
+from dualparse.synthesis.forms import canonical_pairs, synthesize
+from dualparse.synthesis.wording import noisy, reworded
+
+MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a recursive grammar may have no end
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A domain of the family: its labeled pairs, those its grammar made and those made by analogy, those of dev, and
+    all examples its words come from."""
+
+    domain: Domain
+    labeled: list[Example]
+    canonical: list[Example]
+    analogous: list[Example]
+    dev: list[Example]
+    seen: list[Example]
+
+    def pairs_of(self, direction: Direction) -> list[Example]:
+        """The pairs an agent learns from: lf2q learns to speak as people do, where any have spoken."""
+        read = self.labeled + self.canonical + self.analogous
+        return read if direction == "q2lf" else self.labeled or self.canonical
+
+
+@dataclass(frozen=True)
+class Material:
+    """Examples as this run may use them: pairs that people labeled, pairs made from the grammar (`noisy`: the same, as
+    q2lf reads them), pairs made by analogy, `queries` and `forms` without label, and the `relatives`. In a `joint`
+    family all its domains are among these, in its own order, so that the agents of each learn the same. Where
+    everything is learned from, there is no dev."""
+
+    domain: Domain
+    labeled: list[Example]
+    canonical: list[Example]
+    noisy: list[Example]
+    analogous: list[Example]
+    queries: list[Example]
+    forms: list[Example]
+    dev: list[Example]
+    query_vocab: Vocab
+    lf_vocab: Vocab
+    relatives: list[Relative]
+    joint: bool = False
+
+    @property
+    def others(self) -> list[Relative]:
+        """The family without the domain itself."""
+        return [relative for relative in self.relatives if relative.domain.name != self.domain.name]
+
+    @property
+    def pairs(self) -> list[Example]:
+        """Pairs that people labeled or the grammar made."""
+        return self.labeled + self.canonical
+
+    def pairs_of(self, direction: Direction) -> list[Example]:
+        """The pairs an agent learns from: lf2q learns to speak as people do, where any have spoken."""
+        read = self.labeled + self.noisy + self.analogous
+        return read if direction == "q2lf" else self.labeled or self.canonical
+
+    @property
+    def all_queries(self) -> list[Example]:
+        """Queries as people ask them, with or without label; what the grammar says only where there are none."""
+        return self.labeled + self.queries or self.canonical
+
+    @property
+    def all_forms(self) -> list[Example]:
+        """Forms with and without label."""
+        return self.pairs + self.forms
+
+
+def load_material(recipe: Recipe) -> Material:
+    """The examples a run may use. Vocabularies come from all training queries and forms, as in the paper, so that runs
+    which differ in the use they make of them have the same ones."""
+    domain = open_domain(recipe.domain)
+    settings = recipe.data
+    splits = load_examples(domain, dev_seed=settings.split_seed)
+    made, dev = canonical_examples(domain, settings), splits.dev
+    if settings.everything:
+        dev = []
+    elif made and not dev:  # nobody has labeled anything: the checkpoint is chosen by how well the grammar is learned
+        made, dev = dev_split(made, seed=settings.split_seed)
+    train, known = _training(splits, settings)
+    for name, examples in (("training", train.labeled + made), ("dev", dev)):
+        if not examples and not (name == "dev" and settings.everything):
+            hint = ": data.canonical makes some from its grammar" if domain.grammar and not made else ""
+            raise InputError(f"the domain {domain.name!r} has no {name} pairs{hint}")
+    queries = (train.queries + splits.extra_queries) if settings.queries else []
+    forms = train.forms if settings.forms else []
+    relatives = load_relatives(domain, settings)
+    own = [] if settings.joint else known + splits.extra_queries + made
+    seen = own + [each for relative in relatives for each in relative.seen]
+    lexicons = [domain.lexicon, *(relative.domain.lexicon for relative in relatives)]
+    return Material(
+        domain,
+        train.labeled,
+        made,
+        noisy_examples(made, queries, domain.lexicon, settings),
+        _of_the_family(domain, relatives) or analogous_examples(domain, train.labeled, settings),
+        queries,
+        forms
+        + (splits.extra_forms if settings.synthesized else [])
+        + recombined_examples(domain, train.labeled + forms, settings),
+        dev,
+        Vocab.build((example.query for example in seen if example.query), min_count=settings.min_count),
+        Vocab.build(
+            (example.lf for example in seen if example.lf), always=chain.from_iterable(map(_lexicon_tokens, lexicons))
+        ),
+        relatives,
+        settings.joint,
+    )
+
+
+def _training(splits: Splits, settings: DataSettings) -> tuple[Split, list[Example]]:
+    """The pairs of a domain that are trained on, some of which lose their label, and all of them as they were. Where
+    dev is learned from as well, the same share of it keeps its labels, and the others are those they were."""
+    parts = [splits.train, *([splits.dev] if settings.everything else [])]
+    seed, ratios = settings.split_seed, {"ratio": settings.labeled, "unlabeled_ratio": settings.unlabeled}
+    torn = [labeled_split(pairs, seed=seed, **ratios) for pairs in parts]
+    whole = Split(*(sum((getattr(part, side) for part in torn), []) for side in ("labeled", "queries", "forms")))
+    return whole, [pair for pairs in parts for pair in pairs]
+
+
+def _of_the_family(domain: Domain, relatives: list[Relative]) -> list[Example]:
+    """What was made by analogy for the domain as one of its own family."""
+    return next((relative.analogous for relative in relatives if relative.domain.name == domain.name), [])
+
+
+def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
+    """The rest of the family, or all of it where it is joint. Its pairs keep as large a share of their labels as the
+    domain's own, and as many are made for each."""
+    family = [open_domain(name) for name in settings.family]
+    if settings.joint and domain.name not in (other.name for other in family):
+        raise InputError(f"data.joint: the domain {domain.name!r} is not in its family {list(settings.family)}")
+    relatives = []
+    for other in family:
+        if other.name == domain.name and not settings.joint:
+            continue
+        splits = load_examples(other, dev_seed=settings.split_seed)
+        split, known = _training(splits, settings)
+        made = canonical_examples(other, settings)
+        seen = known + splits.extra_queries + made
+        analogous = analogous_examples(other, split.labeled, settings)
+        relatives.append(Relative(other, split.labeled, made, analogous, splits.dev, seen))
+    return relatives
+
+
+def canonical_examples(domain: Domain, settings: DataSettings) -> list[Example]:
+    """Labeled pairs that nobody had to write: forms of the grammar with their canonical utterances, in which entities
+    are called by all their names. Fewer than asked for where the grammar has no more."""
+    if not settings.canonical:
+        return []
+    if domain.grammar is None:
+        raise InputError(f"data.canonical = {settings.canonical}, but the domain {domain.name!r} has no grammar")
+    limits = Limits(tried=MAX_TRIED)
+    made = synthesize(domain, {}, n=settings.canonical, seed=settings.split_seed, source="grammar", limits=limits)
+    rng = random.Random(f"canonical {settings.split_seed}")
+    return [Example(reworded(words, lf, domain.lexicon, rng=rng), lf) for words, lf in canonical_pairs(made)]
+
+
+def analogous_examples(domain: Domain, labeled: list[Example], settings: DataSettings) -> list[Example]:
+    """Pairs made by analogy between labeled ones. Fewer than asked for where there are no more."""
+    if not settings.analogies:
+        return []
+    return by_analogy(labeled, domain.check, n=settings.analogies, seed=settings.split_seed)
+
+
+def recombined_examples(domain: Domain, known: list[Example], settings: DataSettings) -> list[Example]:
+    """Forms without query, made of parts of known ones. Fewer than asked for where there are no more."""
+    if not settings.recombined:
+        return []
+    forms = {"train": [" ".join(example.lf or ()) for example in known]}
+    made = synthesize(domain, forms, n=settings.recombined, seed=settings.split_seed, source="forms")
+    return [Example(None, tuple(item.form.split())) for item in made.forms]
+
+
+def noisy_examples(
+    made: list[Example], queries: list[Example], lexicon: Lexicon, settings: DataSettings
+) -> list[Example]:
+    """Canonical pairs with noise in their utterances. The words put in are those that people use and the grammar does
+    not: nobody knows yet what they mean, so q2lf had better learn to read on."""
+    if not settings.noise:
+        return made
+    known = {word for example in made for word in example.query or ()} | _lexicon_tokens(lexicon)
+    others = [word for example in queries for word in example.query or () if word not in known]
+    rng = random.Random(f"noise {settings.split_seed}")
+    return [
+        Example(noisy(e.query or (), e.lf or (), lexicon, others=others, share=settings.noise, rng=rng), e.lf)
+        for e in made
+    ]
+
+
+def _lexicon_tokens(lexicon: Lexicon) -> set[str]:
+    """Entities, and the words lf2q reads in their place."""
+    words = (word for entity in lexicon.entities for phrase in lexicon.phrases(entity) for word in phrase)
+    return {*lexicon.entities, *words}
+
+
+def set_word_vectors(model: Seq2Seq, source: Vocab, target: Vocab, settings: ModelSettings) -> str:
+    """Start the embeddings of known words from word vectors; says how many had none."""
+    if settings.word_vectors == "none":
+        return ""
+    path = glove_path() if settings.word_vectors == "glove" else Path(settings.word_vectors)
+    if path is None:
+        path = require("glove")
+    words = [token for vocab in (source, target) for token in vocab.tokens[len(SPECIAL) :]]
+    found = read_vectors(path, words, dimension=settings.embedding)
+    vectors = dict(zip(found.words, torch.from_numpy(found.vectors), strict=True))
+    with torch.no_grad():
+        for vocab, embedding in ((source, model.source_embedding), (target, model.target_embedding)):
+            for number, token in enumerate(vocab.tokens):
+                if token in vectors:
+                    embedding.weight[number] = vectors[token]
+    return f"{len(found.words)} of {len(set(words))} tokens start from word vectors; {len(found.missing)} have none"

@@ -1,0 +1,103 @@
+"""Scores of a finished run on dev or test: predictions and metrics written into its folder."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from dualparse.choosing.both import Prior, rerank
+from dualparse.choosing.committee import find_by_committee
+from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.config import LEARNED_FROM_DEV
+from dualparse.data.batch import Direction, sides
+from dualparse.data.examples import Example, load_examples
+from dualparse.domains.domain import Domain
+from dualparse.domains.registry import open_domain
+from dualparse.errors import InputError
+from dualparse.evaluate import bleu, judge, pick, summarize
+from dualparse.networks.agent import Agent
+from dualparse.runs import Run, search_options
+
+DIRECTIONS: tuple[Direction, ...] = ("q2lf", "lf2q")
+
+Scores = dict[str, Any]
+Record = dict[str, Any]
+
+
+def score_run(
+    run: Run, *, split: str, beams: int | None = None, before: bool = False, device: torch.device
+) -> dict[str, dict[str, Any]]:
+    """Score every agent the run has, or had `before` a later stage went on with it; returns the scores by agent. Under
+    "both" are those of the forms both agents choose, where the recipe says so (`search.reconstruction`)."""
+    recipe = run.recipe
+    if split == "dev" and recipe.data.everything:
+        raise InputError(LEARNED_FROM_DEV, path=run.folder)
+    domain = open_domain(recipe.domain)
+    examples = getattr(load_examples(domain, dev_seed=recipe.data.split_seed), split)
+    if not examples:
+        raise InputError(f"the domain {domain.name!r} has no {split} examples")
+    search = search_options(recipe, beams=beams)
+    name = f"{split}.before" if before else split
+    scores: dict[str, dict[str, Any]] = {}
+    names = {direction: f"pretrained-{direction}" if before else direction for direction in DIRECTIONS}
+    there = {direction for direction, weights in names.items() if run.weights(weights).exists()}
+    lf2q = run.agent("lf2q", domain, device, weights=names["lf2q"]) if "lf2q" in there else None
+
+    def keep(who: str, told: Scores, records: list[Record]) -> None:
+        scores[who] = told
+        run.save_predictions(name if who == "q2lf" else f"{name}.{who}", records)
+
+    if "q2lf" in there:
+        parsers = run.parsers(domain, device, weights=names["q2lf"])
+        started = time.perf_counter()
+        queries = [example.query or () for example in examples]
+        found = find_by_committee(parsers, queries, search, rng=random.Random(0))
+        how: Scores = {"beams": search.beams, **({"parsers": len(parsers)} if len(parsers) > 1 else {})}
+        seconds = {"search_seconds": round(time.perf_counter() - started, 3)}
+        keep("q2lf", *score_forms(found, examples, domain, how | seconds))
+        weight = recipe.search.reconstruction
+        if weight and lf2q:
+            listeners = [lf2q, *run.other_listeners(domain, device, weights=names["lf2q"])]
+            how |= {"reconstruction": weight, **({"listeners": len(listeners)} if len(listeners) > 1 else {})}
+            prior = Prior(run.form_models(device), recipe.search.prior) if recipe.search.prior else None
+            how |= {"prior": prior.weight} if prior else {}
+            keep("both", *score_forms(rerank(listeners, queries, found, weight, prior=prior), examples, domain, how))
+    if lf2q:
+        keep("lf2q", *score_queries(lf2q, examples, search))
+    if not scores:
+        missing = "no pre-trained agent besides its final ones" if before else "no finished agent yet"
+        raise InputError(f"this run has {missing}", path=run.folder)
+    run.save_metrics(run.metrics() | {name: scores})
+    return scores
+
+
+def score_forms(
+    found: Sequence[Sequence[Hypothesis]], examples: Sequence[Example], domain: Domain, note: Scores
+) -> tuple[Scores, list[Record]]:
+    """Scores of n-best forms and one record per example. The prediction is the first valid form, else the first."""
+    judged = [
+        judge(domain, " ".join(e.query or ()), " ".join(e.lf or ()), pick(domain, [h.text for h in hypotheses]))
+        for e, hypotheses in zip(examples, found, strict=True)
+    ]
+    records = [
+        item.as_json() | {"hypotheses": [[h.text, round(h.score, 4)] for h in hypotheses]}
+        for item, hypotheses in zip(judged, found, strict=True)
+    ]
+    return summarize(judged, metric=domain.metric) | note, records
+
+
+def score_queries(agent: Agent, examples: Sequence[Example], search: Options) -> tuple[Scores, list[Record]]:
+    """BLEU of lf2q and one record per example."""
+    sources = [sides(example, agent.direction)[0] or () for example in examples]
+    found = find(agent, sources, search, rng=random.Random("phrases"))
+    predicted = [hypotheses[0].text if hypotheses else "" for hypotheses in found]
+    gold = [" ".join(example.query or ()) for example in examples]
+    records = [
+        {"lf": " ".join(source), "gold": expected, "predicted": text}
+        for source, expected, text in zip(sources, gold, predicted, strict=True)
+    ]
+    return {"metric": "bleu", "bleu": bleu(predicted, gold), "examples": len(gold), "beams": search.beams}, records

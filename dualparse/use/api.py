@@ -1,0 +1,317 @@
+"""Use a trained run from Python: questions in, hypotheses with their verdicts and answers out.
+
+>>> parser = load("runs/trails")                                     # doctest: +SKIP
+>>> parser.parse("which huts have showers", k=3)[0].answer           # doctest: +SKIP
+'(list (name hut.marmot_hut) (name hut.gentian_hut))'
+
+All results are frozen dataclasses of plain values: `dataclasses.asdict` makes JSON of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+import torch
+
+from dualparse.choosing.both import Prior, rerank
+from dualparse.choosing.committee import find_by_committee
+from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.data.vocab import SPECIAL, Vocab
+from dualparse.domains.domain import Domain
+from dualparse.domains.registry import open_domain
+from dualparse.domains.text import Reader, Reading
+from dualparse.engines.heap import keep_freed_memory
+from dualparse.engines.numba import loading as kernels
+from dualparse.errors import InputError
+from dualparse.evaluate import denotation
+from dualparse.lf.errors import LFSyntaxError
+from dualparse.lf.sexpr import tokenize
+from dualparse.lf.verdict import Verdict
+from dualparse.networks.agent import Agent, look_all
+from dualparse.runs import Run, search_options
+from dualparse.training.run import choose_device
+
+MAX_TOKENS = 500  # of a form to be explained: attention takes memory for every token and word
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Token number `token` of a form was copied from the question: from the words with these numbers."""
+
+    token: int
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """One reading of a question. `answer` is None where the domain cannot execute, or the form does not run.
+
+    `score` is a logarithm, 0 is certainty: of the probability per token, in a committee the mean over its parsers, or,
+    where both agents choose, of the share among the readings found.
+
+    `copies` number the tokens of `form` and the words of `Parser.read(question)`; `notes` say what was guessed about
+    the text of the question.
+    """
+
+    form: str
+    score: float
+    verdict: Verdict
+    answer: str | None
+    copies: tuple[Copy, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One way to say a form."""
+
+    query: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a model came from a question to a form, or would have come; of a committee, the run's own parser.
+
+    words       the question as the model read it
+    tokens      the form
+    attention   one row a token, one weight a word; a row adds up to 1
+    gate        for each token the probability that the model copied rather than generated; 0 without copying
+    copies      tokens that came by copying, and from where
+    notes       what was guessed about the text of the question
+    said        what was typed in the place of each word
+    """
+
+    words: tuple[str, ...]
+    tokens: tuple[str, ...]
+    attention: tuple[tuple[float, ...], ...]
+    gate: tuple[float, ...]
+    copies: tuple[Copy, ...]
+    notes: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+class Parser:
+    """A trained run, ready to use, from any number of threads at once.
+
+    The agents are loaded when they are first asked for; after that nothing in a `Parser` changes.
+    """
+
+    def __init__(self, run: Run, domain: Domain, device: torch.device):
+        self.run, self.domain, self.device = run, domain, device
+        self.recipe = run.recipe
+        self._parsers: list[Agent] = []
+        self._lf2q: Agent | None = None
+        self._other_listeners: list[Agent] | None = None
+        self._prior: Prior | None = None
+        self._lf_vocab = run.vocab("lf")
+        self._reader = reader(run.vocab("query"), domain)
+        self._loading = Lock()
+
+    @property
+    def parsers(self) -> list[Agent]:
+        """All that answer together; the first is the run's own."""
+        with self._loading:
+            self._parsers = self._parsers or self.run.parsers(self.domain, self.device)
+            return self._parsers
+
+    @property
+    def q2lf(self) -> Agent:
+        return self.parsers[0]
+
+    @property
+    def lf2q(self) -> Agent:
+        with self._loading:
+            self._lf2q = self._lf2q or self.run.agent("lf2q", self.domain, self.device)
+            return self._lf2q
+
+    @property
+    def listeners(self) -> list[Agent]:
+        """Every lf2q that has a say where both agents choose; the first is the run's own."""
+        own = self.lf2q
+        with self._loading:
+            if self._other_listeners is None:
+                self._other_listeners = self.run.other_listeners(self.domain, self.device)
+            return [own, *self._other_listeners]
+
+    @property
+    def prior(self) -> Prior | None:
+        """What says how common forms are where both agents choose; None where the recipe does not ask for it."""
+        weight = self.recipe.search.prior
+        if not weight:
+            return None
+        with self._loading:
+            self._prior = self._prior or Prior(self.run.form_models(self.device), weight)
+            return self._prior
+
+    def read(self, question: str) -> Reading:
+        """The words the model is given for a question; `InputError` for a text without words or with too many."""
+        return self._reader.read(question)
+
+    def read_form(self, form: str) -> tuple[list[str], dict[str, str]]:
+        """The tokens that lf2q is given for a form, and how the names among them are spoken; `InputError` for what is
+        no form."""
+        verdict = self.domain.check(form)
+        if not verdict.surface:
+            raise InputError(f"not a logical form: {verdict.reason}")
+        tokens = form_tokens(form, self._lf_vocab)
+        if self.domain.preparation is None:
+            return tokens, {}
+        numbered, names = self.domain.preparation.form(tokens)
+        return numbered, {token: name.partition(":")[0].replace("_", " ") for token, name in names.items()}
+
+    def parse(self, question: str, *, k: int = 5) -> list[Parse]:
+        """The k best readings, valid ones first, each group by score."""
+        return self.parse_all([question], k=k)[0]
+
+    def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
+        """The same for many questions at once, which is much quicker than one by one."""
+        return self.parse_readings([self.read(question) for question in questions], k=k)
+
+    def parse_readings(self, readings: Sequence[Reading], *, k: int = 5) -> list[list[Parse]]:
+        """The same for questions that were read before."""
+        kept = [judged[:k] for judged in self._forms(readings, k, copies=True)]
+        shares = self._shares(readings, [[hypothesis for hypothesis, _ in judged] for judged in kept])
+        parses = []
+        for reading, judged, row in zip(readings, kept, shares, strict=True):
+            meant = self._meant(reading.words)
+            parses.append([self._parse(*pair, reading, meant, share) for pair, share in zip(judged, row, strict=True)])
+        return parses
+
+    def _shares(
+        self, readings: Sequence[Reading], found: Sequence[Sequence[Hypothesis]]
+    ) -> list[list[Sequence[float]]]:
+        """How much of each token of each hypothesis was copied; where search did not record it, a second look says."""
+        recorded = [[h.copied for h in hypotheses if h.copied is not None] for hypotheses in found]
+        if all(len(known) == len(hypotheses) for known, hypotheses in zip(recorded, found, strict=True)):
+            return [list(known) for known in recorded]
+        tokens = [[hypothesis.tokens for hypothesis in hypotheses] for hypotheses in found]
+        looks = look_all(self.q2lf, [reading.words for reading in readings], tokens)
+        return [[seen.copied.tolist() for seen in row] for row in looks]
+
+    def _forms(
+        self, readings: Sequence[Reading], k: int, *, copies: bool = False
+    ) -> list[list[tuple[Hypothesis, Verdict]]]:
+        """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so."""
+        words = [reading.words for reading in readings]
+        found = find_by_committee(self.parsers, words, self._options(k), rng=random.Random(0), copies=copies)
+        weight = self.recipe.search.reconstruction
+        if weight and self.run.weights("lf2q").exists():
+            found = rerank(self.listeners, words, found, weight, prior=self.prior)
+        return [self._judged(hypotheses) for hypotheses in found]
+
+    def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
+        """Hypotheses with their verdicts, valid ones first; sorting is stable, so each group keeps its order."""
+        judged = [(hypothesis, self.domain.check(hypothesis.text)) for hypothesis in hypotheses]
+        return sorted(judged, key=lambda pair: not pair[1].ok)
+
+    def _parse(
+        self,
+        hypothesis: Hypothesis,
+        verdict: Verdict,
+        reading: Reading,
+        meant: Sequence[str],
+        shares: Sequence[float],
+    ) -> Parse:
+        form = " ".join(_renamed(hypothesis.tokens, reading.names))
+        answer = denotation(self.domain, hypothesis.text) if verdict.ok else None
+        return Parse(form, hypothesis.score, verdict, answer, _copies(meant, hypothesis.tokens, shares), reading.notes)
+
+    def _meant(self, words: Sequence[str]) -> Sequence[str]:
+        """What each word of a question can be copied as."""
+        return self.domain.lexicon.map_words(words)
+
+    def verbalize(self, form: str, *, k: int = 1) -> list[Wording]:
+        """The k likeliest questions for a form; `InputError` for what is no form."""
+        return self.verbalize_all([form], k=k)[0]
+
+    def verbalize_all(self, forms: Sequence[str], *, k: int = 1) -> list[list[Wording]]:
+        """The same for many forms at once."""
+        read = [self.read_form(form) for form in forms]
+        found = find(self.lf2q, [tokens for tokens, _ in read], self._options(k), rng=random.Random(0))
+        return [
+            [Wording(" ".join(_renamed(h.tokens, spoken)), h.score) for h in hypotheses[:k]]
+            for hypotheses, (_, spoken) in zip(found, read, strict=True)
+        ]
+
+    def explain(self, question: str, form: str | None = None) -> Explanation:
+        """What the model attended to and copied on its way to a form: its own best one, unless a form is given."""
+        reading = self.read(question)
+        tokens = self._best(reading) if form is None else self._target(form, reading)
+        seen = look_all(self.q2lf, [reading.words], [[tokens]])[0][0]
+        return Explanation(
+            reading.words,
+            _renamed(tokens, reading.names),
+            tuple(tuple(weights) for weights in seen.attention.tolist()),
+            tuple(seen.gate.tolist()),
+            _copies(self._meant(reading.words), tokens, seen.copied.tolist()),
+            reading.notes,
+            reading.said,
+        )
+
+    def _best(self, reading: Reading) -> tuple[str, ...]:
+        """What `parse` puts first."""
+        return self._forms([reading], 1)[0][0][0].tokens
+
+    def _target(self, form: str, reading: Reading) -> tuple[str, ...]:
+        """A form as the model would have to write it; it need not be a good one."""
+        try:
+            tokens = form_tokens(form, self._lf_vocab)
+        except LFSyntaxError as error:
+            raise InputError(f"not a logical form: {error}") from None
+        if not 0 < len(tokens) <= MAX_TOKENS:
+            raise InputError(f"a form of 1 to {MAX_TOKENS} tokens can be explained, this one has {len(tokens)}")
+        return _renamed(tokens, {name: token for token, name in reading.names.items()})
+
+    def _options(self, k: int) -> Options:
+        if k < 1:
+            raise InputError(f"k is {k}; at least 1 is needed")
+        return search_options(self.recipe, beams=max(k, self.recipe.search.beams))
+
+
+def _copies(meant: Sequence[str], tokens: Sequence[str], shares: Sequence[float]) -> tuple[Copy, ...]:
+    """Tokens whose probability came by copying for the most part, with every word that stands for them."""
+    return tuple(
+        Copy(place, tuple(i for i, text in enumerate(meant) if text == token))
+        for place, (token, share) in enumerate(zip(tokens, shares, strict=True))
+        if share > 0.5
+    )
+
+
+def load(folder: str | Path, *, device: str | torch.device = "cpu", compiled: bool = False) -> Parser:
+    """Open a run folder; `device` is "cpu", "cuda" or "auto", or a device of torch.
+
+    `compiled` loads compiled search (the extra `fast`) now: on a CPU every question then takes a third to a half of the
+    time. This takes a second, ten when it is the first time; without it, the first call with many questions does it.
+    """
+    run = Run.open(Path(folder))
+    chosen = choose_device(device) if isinstance(device, str) else device
+    if compiled and not kernels.load():
+        raise InputError("compiled search needs Numba (pip install 'dualparse[fast]')")
+    if chosen.type == "cpu":
+        keep_freed_memory()
+    return Parser(run, open_domain(run.recipe.domain), chosen)
+
+
+def reader(vocab: Vocab, domain: Domain) -> Reader:
+    """What reads questions for a model with this vocabulary."""
+    lexicon = domain.lexicon
+    phrases = [phrase for entity in sorted(lexicon.entities) for phrase in lexicon.phrases(entity)]
+    return Reader(vocab.tokens[len(SPECIAL) :], phrases, domain.preparation)
+
+
+def form_tokens(form: str, vocab: Vocab) -> list[str]:
+    """The tokens of a form as the training files write them: some write `! type`, which reads as the atom `!type`."""
+    tokens: list[str] = []
+    for token in tokenize(form):
+        apart = len(token) > 1 and token[0] == "!" and token not in vocab.index
+        tokens.extend((token[0], token[1:]) if apart else (token,))
+    return tokens
+
+
+def _renamed(tokens: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(names.get(token, token) for token in tokens)

@@ -1,0 +1,107 @@
+"""`dualparse data list | get | verify | path`: the benchmark files on this machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
+from rich.table import Column, Table
+
+from dualparse.fetch.benchmarks import NAMES, Outcome, State, data_dir, dataset, get, verify
+
+commands = typer.Typer(
+    help="Get the benchmark files (ATIS, OVERNIGHT, GloVe) and check them.",
+    no_args_is_help=True,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the family `data` to the program."""
+    app.add_typer(commands, name="data")
+
+
+@commands.command("list")
+def list_datasets() -> None:
+    """Show the datasets, where they come from and whether they are here.
+
+    Example: dualparse data list
+    """
+    table = Table("name", "state", "what", Column("published at", overflow="fold"), box=None, pad_edge=False)
+    for name in NAMES:
+        states = Counter(verify([name]).values())
+        table.add_row(name, _summary(states), dataset(name).title, dataset(name).origin)
+    Console().print(table)
+
+
+@commands.command("get")
+def get_datasets(
+    names: Annotated[list[str], typer.Argument(help="Datasets: " + ", ".join(NAMES) + ".", metavar="NAME")],
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Take the files from this folder instead of the network.", metavar="DIR"),
+    ] = None,
+) -> None:
+    """Bring datasets here, checked. What is here already is kept; a broken transfer goes on where it broke.
+
+    Example: dualparse data get atis overnight grammars
+    Example: dualparse data get glove --from ~/downloads
+    """
+    for name in names:
+        dataset(name)  # a misspelt last name must not cost the download of the first
+    for name in names:
+        with _progress() as bar:
+            task = bar.add_task("", total=None, visible=False)
+
+            def show(file: str, done: int, total: int | None, bar: Progress = bar, task: TaskID = task) -> None:
+                bar.update(task, description=file, completed=done, total=total, visible=True)
+
+            outcomes = Counter(get([name], source=source, progress=show).values())
+        parts = [f"{outcomes[outcome]} {outcome}" for outcome in Outcome if outcomes[outcome]]
+        typer.echo(f"{name}: {', '.join(parts)}, in {data_dir() / dataset(name).folder}")
+
+
+@commands.command("verify")
+def verify_datasets(
+    names: Annotated[list[str] | None, typer.Argument(help="Datasets; all without one.", metavar="NAME")] = None,
+) -> None:
+    """Check every file against its published checksum. Exit code 1 when one is missing or wrong.
+
+    Example: dualparse data verify atis
+    """
+    states = verify(names or NAMES)
+    for path, state in states.items():
+        typer.echo(f"{path}: {state}")
+    if set(states.values()) != {State.OK}:
+        raise typer.Exit(1)
+
+
+@commands.command("path")
+def show_path() -> None:
+    """Print the folder the files live in. DUALPARSE_DATA chooses another one.
+
+    Example: ls "$(dualparse data path)"
+    """
+    typer.echo(data_dir())
+
+
+def _summary(states: Counter[State]) -> str:
+    if set(states) == {State.OK}:
+        return "[green]here[/green]"
+    if set(states) == {State.MISSING}:
+        return "not here"
+    return "[yellow]" + ", ".join(f"{states[state]} {state}" for state in State if states[state]) + "[/yellow]"
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,81 @@
+"""`dualparse execute` and `dualparse check`: what logical forms mean, and whether they are good, line by line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from dualparse.domains.domain import Domain
+from dualparse.domains.registry import open_domain
+from dualparse.errors import InputError
+from dualparse.lf.errors import LF_ERRORS
+from dualparse.lf.sexpr import MAX_CHARACTERS
+from dualparse.use.cli.lines import text_lines
+
+DomainOption = Annotated[
+    str, typer.Option("--domain", "-d", help="A domain's name or the path of its folder.", show_default=False)
+]
+FileArgument = Annotated[str, typer.Argument(help="A file with one form a line; - reads from standard input.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    app.command("execute", rich_help_panel="Logical forms")(execute_forms)
+    app.command("check", rich_help_panel="Logical forms")(check_forms)
+
+
+def execute_forms(domain: DomainOption, file: FileArgument = "-") -> None:
+    """Print the denotation of each form, or `error: reason`, one line for each line.
+
+    Example: echo "( count ( all hut ) )" | dualparse execute --domain trails
+    """
+    opened = open_domain(domain)
+    execute = opened.execute
+    if execute is None:
+        raise InputError(f"forms of {opened.name} can be checked, not executed: use `dualparse check`")
+    _answer_lines(file, lambda text: _denotation(execute, text))
+
+
+def check_forms(domain: DomainOption, file: FileArgument = "-") -> None:
+    """Print `ok` or `error: reason` for each form, one line for each line.
+
+    Example: dualparse check --domain trails forms.txt
+    """
+    opened = open_domain(domain)
+    _answer_lines(file, lambda text: _verdict(opened, text))
+
+
+def _denotation(execute: Callable[[str], str], text: str) -> str:
+    try:
+        return execute(text)
+    except LF_ERRORS as error:
+        return _error(str(error), text)
+
+
+def _verdict(domain: Domain, text: str) -> str:
+    verdict = domain.check(text)
+    return "ok" if verdict.ok else _error(verdict.reason, text)
+
+
+def _error(reason: str, text: str) -> str:
+    """What is wrong; a line of an example file is told from a form."""
+    return f"error: {reason}" + ("; expected a form alone, without its query and tab" if "\t" in text else "")
+
+
+def _answer_lines(file: str, answer: Callable[[str], str]) -> None:
+    """Answer every line as it comes, so that a program at the other end of a pipe can wait for it."""
+    out = sys.stdout.buffer  # UTF-8 whatever the locale says, as the input is
+    for text in text_lines(file):
+        line = answer(text) if text is not None else f"error: longer than {MAX_CHARACTERS} characters"
+        out.write(_shown(line).encode() + b"\n")
+        out.flush()
+
+
+def _shown(line: str) -> str:
+    """A form may carry characters that a terminal would obey: they are spelt out."""
+    if line.isprintable():
+        return line
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line)

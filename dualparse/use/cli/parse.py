@@ -1,0 +1,174 @@
+"""`dualparse parse` and `dualparse verbalize`: a trained run answers questions, and words forms.
+
+Questions and forms come from the command line or from standard input. There, a line that cannot be used is reported and
+the next one is read; the exit code is then 2.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from dualparse.errors import InputError
+from dualparse.use.cli.answers import answer
+from dualparse.use.cli.lines import argument, numbered_lines
+
+if TYPE_CHECKING:
+    from dualparse.use.api import Parse, Parser, Wording
+
+Result = TypeVar("Result")
+
+RUN = typer.Argument(help="Run folder.")
+JSON = typer.Option(False, "--json", help="One JSON object a line of input.")
+BATCH = typer.Option(1, min=1, max=4096, help="Lines of standard input answered at once: more are quicker, but wait.")
+DEVICE = typer.Option("auto", help="auto, cpu or cuda.")
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(parse)
+    app.command()(verbalize)
+
+
+def parse(
+    run: Path = RUN,
+    question: str | None = typer.Argument(None, help="The question; lines from standard input without it."),
+    k: int = typer.Option(3, "--k", "-k", min=1, max=100, help="Readings to show."),
+    json_: bool = JSON,
+    batch: int = BATCH,
+    device: str = DEVICE,
+) -> None:
+    """Read questions: logical forms with score, verdict and answer.
+
+    Example: dualparse parse runs/trails "which huts have showers"
+    """
+    parser = _open(run, device)
+    show = _print_parses if json_ else _show_parses
+    _answer(question, batch, lambda texts: parser.parse_all(texts, k=k), lambda text, found: show(parser, text, found))
+
+
+def verbalize(
+    run: Path = RUN,
+    form: str | None = typer.Argument(None, help="The logical form; lines from standard input without it."),
+    k: int = typer.Option(1, "--k", "-k", min=1, max=100, help="Wordings to show."),
+    json_: bool = JSON,
+    batch: int = BATCH,
+    device: str = DEVICE,
+) -> None:
+    """Say logical forms in words: one question a line.
+
+    Example: dualparse verbalize runs/trails "( count ( all hut ) )"
+    """
+    parser = _open(run, device)
+    show = _print_wordings if json_ else _show_wordings
+    _answer(form, batch, lambda texts: parser.verbalize_all(texts, k=k), show)
+
+
+def _open(run: Path, device: str) -> Parser:
+    from dualparse.training.run import choose_device
+    from dualparse.use.api import load
+
+    return load(run, device=choose_device(device))
+
+
+def _answer(
+    text: str | None,
+    batch: int,
+    ask: Callable[[Sequence[str]], list[Result]],
+    show: Callable[[str, Result], None],
+) -> None:
+    """Ask about the argument, or about the lines of standard input, some at a time."""
+    if text is not None:
+        show(argument(text), ask([argument(text)])[0])
+        return
+    lines, bad = numbered_lines("-"), 0
+    while some := list(islice(lines, batch)):
+        for line, result in _asked(some, ask):
+            if isinstance(result, InputError):
+                bad += 1
+                Console(stderr=True, highlight=False).print(f"error: {result}", markup=False, soft_wrap=True)
+            else:
+                show(line, result)
+    if bad:
+        raise typer.Exit(2)
+
+
+def _asked(
+    lines: Sequence[tuple[int, str | InputError]], ask: Callable[[Sequence[str]], list[Result]]
+) -> Iterator[tuple[str, Result | InputError]]:
+    """The results of some lines in their order; where not all can be answered, one by one."""
+    texts = [line for _, line in lines if isinstance(line, str)]
+    try:
+        found = ask(texts) if len(texts) == len(lines) else None
+    except InputError:
+        found = None
+    if found is None:
+        yield from _one_by_one(lines, ask)
+    else:
+        yield from zip(texts, found, strict=True)
+
+
+def _one_by_one(
+    lines: Sequence[tuple[int, str | InputError]], ask: Callable[[Sequence[str]], list[Result]]
+) -> Iterator[tuple[str, Result | InputError]]:
+    for number, line in lines:
+        if isinstance(line, InputError):
+            yield "", line
+            continue
+        try:
+            yield line, ask([line])[0]
+        except InputError as error:
+            yield line, InputError(error.message, path="standard input", line=number)
+
+
+def _print_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> None:
+    reading = parser.read(question)
+    found = [
+        {
+            "form": p.form,
+            "score": p.score,
+            "ok": p.verdict.ok,
+            "reason": p.verdict.reason,
+            "answer": p.answer,
+            "copies": [asdict(copy) for copy in p.copies],
+        }
+        for p in parses
+    ]
+    line = {"question": question, "words": reading.words, "notes": reading.notes, "hypotheses": found}
+    print(json.dumps(line), flush=True)
+
+
+def _show_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> None:
+    console = Console()
+    table = Table("score", "logical form", "answer", box=None, header_style="bold", pad_edge=False)
+    for p in parses:
+        table.add_row(f"{p.score:.3f}", escape(p.form), _result(p))
+    console.print(Text(question, "italic"))
+    notes = parser.read(question).notes
+    if notes:
+        console.print(Text(f"note: {'; '.join(notes)}", "yellow"))
+    console.print(table)
+
+
+def _result(parse: Parse) -> str:
+    if not parse.verdict.ok:
+        return f"[red]invalid[/red]: {escape(parse.verdict.reason)}"
+    return escape(answer(parse.answer)) if parse.answer else "ok"
+
+
+def _print_wordings(form: str, wordings: Sequence[Wording]) -> None:
+    print(json.dumps({"form": form, "wordings": [asdict(wording) for wording in wordings]}), flush=True)
+
+
+def _show_wordings(form: str, wordings: Sequence[Wording]) -> None:
+    for wording in wordings:
+        print(wording.query, flush=True)

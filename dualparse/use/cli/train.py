@@ -1,0 +1,84 @@
+"""`dualparse train`: a recipe in, a run folder out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from dualparse.config import explain, read_recipe
+from dualparse.errors import InputError
+from dualparse.use.cli.progress import follow
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(train)
+    app.command()(refit)
+
+
+def train(
+    recipe: Path | None = typer.Argument(None, help="Recipe file (TOML)."),
+    set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Override a setting, e.g. train.epochs=20."),
+    out: Path | None = typer.Option(None, help="Run folder to write; runs/NAME-OF-RECIPE by default."),
+    resume: bool = typer.Option(False, help="Go on with an interrupted run in the same folder."),
+    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+    explain_: bool = typer.Option(False, "--explain", help="Print every setting with its default and meaning."),
+) -> None:
+    """Train the models of a recipe.
+
+    Example: dualparse train recipes/trails.toml --set train.epochs=20 --out runs/trails
+    """
+    console = Console()
+    if explain_:
+        _print_settings(console)
+        return
+    if recipe is None:
+        raise InputError("which recipe? For example: dualparse train recipes/trails.toml")
+    settings = read_recipe(recipe, overrides=set_)
+    folder = out or Path("runs") / recipe.stem
+    from dualparse.engines.cores import use_all_cores
+    from dualparse.runs import REFIT
+    from dualparse.training.run import choose_device
+    from dualparse.training.run import train as run
+
+    use_all_cores()
+    try:
+        follow(run(settings, folder, resume=resume, device=choose_device(device)), console)
+    except KeyboardInterrupt:
+        console.print("the same command with --resume goes on with it", highlight=False)
+        raise
+    console.print(f"done: {folder}   (next: dualparse evaluate {folder})", highlight=False, markup=False)
+    if settings.refit:
+        console.print(f"      {folder / REFIT}   (with the dev pairs as well)", highlight=False, markup=False)
+
+
+def refit(
+    run: Path = typer.Argument(help="Folder of a finished run."),
+    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+) -> None:
+    """Train a finished run once more, with the dev pairs as well.
+
+    Dev has said how long each stage is to be trained; that said, its pairs can be learned from. The outcome is a run of
+    its own, RUN/refit: ask it, serve it, score it on test. A refit that was interrupted goes on.
+
+    Example: dualparse refit runs/trails
+    """
+    console = Console()
+    from dualparse.engines.cores import use_all_cores
+    from dualparse.runs import REFIT, Run
+    from dualparse.training.run import choose_device
+    from dualparse.training.run import refit as again
+
+    use_all_cores()
+    follow(again(Run.open(run), device=choose_device(device)), console)
+    folder = run / REFIT
+    console.print(f'done: {folder}   (next: dualparse parse {folder} "...")', highlight=False, markup=False)
+
+
+def _print_settings(console: Console) -> None:
+    table = Table("setting", "default", "meaning", box=None, header_style="bold")
+    for key, default, meaning in explain():
+        table.add_row(key, default, meaning)
+    console.print(table)

@@ -1,0 +1,134 @@
+"""What the service takes and gives, as JSON. Unknown fields are refused, so that a typo is seen."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dualparse.use.service.limits import MAX_FORM, MAX_K, MAX_NAME, MAX_QUESTION
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    run: Annotated[str | None, Field(max_length=MAX_NAME, description="Which run; the first one without it.")] = None
+
+
+Question = Annotated[
+    str, Field(min_length=1, max_length=MAX_QUESTION, examples=["which huts have showers"], description="A question.")
+]
+Form = Annotated[
+    str, Field(min_length=1, max_length=MAX_FORM, examples=["( count ( all hut ) )"], description="A logical form.")
+]
+Count = Annotated[int, Field(ge=1, le=MAX_K, description="How many at most.")]
+
+
+class ParseRequest(_Request):
+    question: Question
+    k: Count = 5
+
+
+class VerbalizeRequest(_Request):
+    form: Form
+    k: Count = 1
+
+
+class ExecuteRequest(_Request):
+    form: Form
+
+
+class ExplainRequest(_Request):
+    question: Question
+    form: Annotated[Form | None, Field(description="Explain the way to this form, not to the best one.")] = None
+
+
+class _Response(BaseModel):
+    model_config = ConfigDict(from_attributes=True)  # made of the API's own dataclasses
+
+
+class VerdictOut(_Response):
+    ok: bool = Field(description="Both of the following.")
+    surface: bool = Field(description="The text is one complete tree.")
+    semantics: bool = Field(description="The form is type-consistent, or runs.")
+    reason: str = Field(description="Why not; empty where it is.")
+
+
+class CopyOut(_Response):
+    token: int = Field(description="Number of a token of the form, from 0.")
+    words: list[int] = Field(description="Numbers of the words it was copied from, from 0.")
+
+
+class ParseOut(_Response):
+    form: str
+    score: float = Field(description="0 is certainty: log-probability per token, or log-share among the readings.")
+    verdict: VerdictOut
+    answer: str | None = Field(description="The denotation; null where the form does not run.")
+    copies: list[CopyOut]
+    notes: list[str] = Field(description="What was guessed about the question's text.")
+
+
+class ParseResponse(_Response):
+    run: str
+    question: str
+    parses: list[ParseOut] = Field(description="Valid readings first, each group by score.")
+
+
+class WordingOut(_Response):
+    query: str
+    score: float
+
+
+class VerbalizeResponse(_Response):
+    run: str
+    form: str
+    wordings: list[WordingOut]
+
+
+class ExecuteResponse(_Response):
+    run: str
+    form: str
+    verdict: VerdictOut
+    answer: str | None
+
+
+class ExplainResponse(_Response):
+    run: str
+    words: list[str] = Field(description="The question as the model read it.")
+    said: list[str] = Field(description="What was typed in the place of each word.")
+    tokens: list[str] = Field(description="The form.")
+    attention: list[list[float]] = Field(description="One row a token, one weight a word.")
+    gate: list[float] = Field(description="For each token the probability of copying it.")
+    copies: list[CopyOut]
+    notes: list[str]
+
+
+class EntityType(_Response):
+    name: str
+    count: int
+    examples: list[str] = Field(description="A few of them.")
+
+
+class RunOut(_Response):
+    name: str
+    domain: str
+    title: str
+    description: str
+    questions: list[str] = Field(description="Example questions.")
+    types: list[EntityType] = Field(description="Types of the entities that questions can name.")
+    executes: bool = Field(description="Whether forms have answers; else they are only checked.")
+    verbalizes: bool = Field(description="Whether the run can say forms in words.")
+
+
+class DomainsResponse(_Response):
+    runs: list[RunOut]
+
+
+class HealthResponse(_Response):
+    status: str
+    version: str
+    runs: list[str]
+    waiting: int = Field(description="Requests that wait for a model.")
+
+
+class ErrorOut(_Response):
+    error: str

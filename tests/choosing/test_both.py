@@ -1,0 +1,108 @@
+"""Both agents choose a form."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import letters
+import pytest
+import torch
+import toy
+
+from dualparse.choosing.both import Prior, rerank
+from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.game.rewards import fluency, reconstruction
+from dualparse.networks.agent import Agent
+from dualparse.networks.language_model import LanguageModel
+
+PAIRS = toy.examples()[:4]
+QUERIES = [pair.query for pair in PAIRS]
+
+
+@pytest.fixture
+def found() -> list[list[Hypothesis]]:
+    return find(toy.agent(), QUERIES, Options(beams=4, max_length=8), rng=random.Random(0))
+
+
+@pytest.fixture
+def lf2q() -> Agent:
+    return toy.agent("lf2q")
+
+
+def form_model(seed: int) -> LanguageModel:
+    return letters.language_model(toy.vocabularies()[1], seed=seed)
+
+
+@pytest.mark.parametrize("weight", [0.3, 2.0])
+def test_a_form_ranks_by_its_probability_and_the_way_back(found, lf2q, weight):
+    ranked = rerank([lf2q], QUERIES, found, weight)
+    for query, before, after in zip(QUERIES, found, ranked, strict=True):
+        assert {form.tokens for form in after} == {form.tokens for form in before}
+        assert [form.score for form in after] == sorted((form.score for form in after), reverse=True)
+        assert sum(math.exp(form.score) for form in after) == pytest.approx(1.0)
+        ranks = [
+            form.log_prob + weight * reconstruction(lf2q, [form.tokens], [query], random.Random(0))[0] for form in after
+        ]
+        assert [form.score - after[0].score for form in after] == pytest.approx([r - ranks[0] for r in ranks], abs=1e-4)
+
+
+def test_of_several_ways_back_the_mean_counts(found, lf2q):
+    other = toy.agent("lf2q", seed=5)
+    alone = [rerank([agent], QUERIES, found, 0.5) for agent in (lf2q, other)]
+    for before, both, *each in zip(found, rerank([lf2q, other], QUERIES, found, 0.5), *alone, strict=True):
+        shares = [{form.tokens: form.score for form in forms} for forms in (both, *each)]
+        first = before[0].tokens  # scores are known but for what all forms of a query have in common
+        together, *single = [[share[form.tokens] - share[first] for form in before] for share in shares]
+        assert together == pytest.approx([(a + b) / 2 for a, b in zip(*single, strict=True)], abs=1e-6)
+    assert alone[0] != alone[1]
+
+
+def test_the_way_back_can_change_the_order(found, lf2q):
+    orders = [[[form.tokens for form in forms] for forms in rerank([lf2q], QUERIES, found, w)] for w in (0.0, 50.0)]
+    assert orders[0] != orders[1]
+
+
+def test_common_forms_go_first(found, lf2q):
+    models = [form_model(seed) for seed in (1, 2)]
+    plain = rerank([lf2q], QUERIES, found, 0.5)
+    changed = rerank([lf2q], QUERIES, found, 0.5, prior=Prior(models, 0.7))
+    for before, after in zip(plain, changed, strict=True):
+        ranks = {form.tokens: form.score for form in before}
+        for form in after:
+            told = [fluency(model, lf2q.source_vocab, [form.tokens])[0] * (len(form.tokens) + 1) for model in models]
+            ranks[form.tokens] += 0.7 * sum(told) / 2
+        expected = sorted(ranks.items(), key=lambda pair: -pair[1])
+        assert [form.tokens for form in after] == [tokens for tokens, _ in expected]
+        assert [form.score - after[0].score for form in after] == pytest.approx(
+            [rank - expected[0][1] for _, rank in expected], abs=1e-4
+        )
+    orders = [[form.tokens for forms in ranked for form in forms] for ranked in (plain, changed)]
+    assert orders[0] != orders[1]
+
+
+def test_a_prior_without_weight_changes_nothing(found, lf2q):
+    prior = Prior([form_model(1)], 0.0)
+    assert rerank([lf2q], QUERIES, found, 0.5, prior=prior) == rerank([lf2q], QUERIES, found, 0.5)
+
+
+def test_of_many_forms_each_has_its_own_probability(found, lf2q, monkeypatch):
+    prior = Prior([form_model(1)], 1.0)
+    whole = rerank([lf2q], QUERIES, found, 0.5, prior=prior)
+    monkeypatch.setattr("dualparse.choosing.both.FORMS_AT_ONCE", 1)
+    for some, others in zip(whole, rerank([lf2q], QUERIES, found, 0.5, prior=prior), strict=True):
+        assert [form.tokens for form in some] == [form.tokens for form in others]
+        assert [form.score for form in some] == pytest.approx([form.score for form in others], abs=1e-5)
+
+
+def test_dropout_has_no_say_and_stays_on(found, lf2q):
+    lf2q.model.train()
+    assert rerank([lf2q], QUERIES, found, 1.0) == rerank([lf2q], QUERIES, found, 1.0)
+    assert lf2q.model.training
+
+
+def test_nothing_found_is_nothing_ranked(lf2q):
+    nothing: list[list[Hypothesis]] = [[] for _ in QUERIES]
+    assert rerank([lf2q], QUERIES, nothing, 1.0) == nothing
+    assert rerank([lf2q], QUERIES, nothing, 1.0, prior=Prior([form_model(1)], 1.0)) == nothing
+    assert torch.is_grad_enabled()

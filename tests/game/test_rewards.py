@@ -1,0 +1,110 @@
+"""The rewards: what they are worth, and what must never become a reward."""
+
+from __future__ import annotations
+
+import random
+
+import letters
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dualparse.game.rewards import check_validity, fluency, less_mean, mix, reconstruction, validity, without_dropout
+from dualparse.lf.errors import LFExecutionError, LFSyntaxError
+from dualparse.lf.verdict import VALID, Verdict
+
+reward = st.floats(-50, 50, width=32)
+
+
+def raising(error: Exception):
+    def check(text: str) -> Verdict:
+        raise error
+
+    return check
+
+
+def test_a_form_is_valid_or_not_and_graded_in_between():
+    verdicts = [VALID, Verdict(True, False, "no such property"), Verdict(False, False, "no tree")]
+    assert validity(verdicts) == [1.0, 0.0, 0.0]
+    assert validity(verdicts, graded=True) == [1.0, 0.5, 0.0]
+    assert check_validity(letters.check, ["A B", "B A", "new A"], graded=True) == [1.0, 0.5, 0.0]
+
+
+def test_the_two_logical_form_errors_mean_invalid():
+    """So that an executor can be the check."""
+    assert check_validity(raising(LFSyntaxError("no tree")), ["A"], graded=True) == [0.0]
+    assert check_validity(raising(LFExecutionError("no such city")), ["A"], graded=True) == [0.5]
+    assert check_validity(raising(LFExecutionError("no such city")), ["A"]) == [0.0]
+
+
+@pytest.mark.parametrize("error", [KeyError("A"), ValueError("?"), RecursionError(), ZeroDivisionError(), OSError()])
+def test_any_other_error_of_a_check_is_no_reward(error):
+    with pytest.raises(type(error)):
+        check_validity(raising(error), ["A"])
+
+
+def test_fluency_is_log_probability_per_token_with_the_end():
+    model = letters.language_model(letters.QUERY, seed=3)
+    texts = [("x", "y", "x"), ("y",), (), ("x", "never", "heard")]
+    expected = [letters.fluency(model, letters.QUERY, text, ends=True) for text in texts]
+    assert fluency(model, letters.QUERY, texts) == pytest.approx(expected)
+    assert fluency(model, letters.QUERY, []) == []
+
+
+@pytest.mark.parametrize("per_token", [False, True])
+def test_reconstruction_is_the_log_likelihood_under_the_other_agent(per_token):
+    agent = letters.agent("lf2q", seed=2)
+    forms, queries = [("A", "odd"), (), ("B",)], [("x", "odd"), ("y",), ("x", "y", "new")]
+    expected = [letters.log_prob(agent, f, q).item() for f, q in zip(forms, queries, strict=True)]
+    if per_token:
+        expected = [value / (len(query) + 1) for value, query in zip(expected, queries, strict=True)]
+    assert reconstruction(agent, forms, queries, random.Random(0), per_token=per_token) == pytest.approx(expected)
+    assert reconstruction(agent, [], [], random.Random(0)) == []
+
+
+def test_dropout_has_no_part_in_a_reward():
+    agent, model = letters.agent("lf2q", seed=2, dropout=0.5), letters.language_model(letters.QUERY, seed=3)
+    model.dropout.p = 0.5
+    agent.model.train()
+    model.train()
+    values = [
+        (reconstruction(agent, [("A",)], [("x", "y")], random.Random(0)), fluency(model, letters.QUERY, [("x", "y")]))
+        for _ in range(3)
+    ]
+    assert values[0] == values[1] == values[2]
+    assert agent.model.training, "training goes on as before"
+    assert model.training
+
+
+def test_a_module_is_put_back_even_after_an_error():
+    model = letters.language_model(letters.QUERY, seed=3).train()
+    with pytest.raises(ZeroDivisionError), without_dropout(model):
+        assert not model.training
+        raise ZeroDivisionError
+    assert model.training
+
+
+@given(st.lists(st.tuples(reward, reward), min_size=1), st.floats(0, 1))
+def test_a_mix_is_a_weighted_sum(pairs, share):
+    first, second = (list(column) for column in zip(*pairs, strict=True))
+    found = mix([first, second], [share, 1 - share])
+    assert found == pytest.approx([share * a + (1 - share) * b for a, b in pairs])
+
+
+def test_a_mix_of_unequal_lists_is_an_error():
+    for rewards, weights in (([[1.0], [1.0, 2.0]], [1.0, 1.0]), ([[1.0], [2.0]], [1.0])):
+        with pytest.raises(ValueError, match="zip"):
+            mix(rewards, weights)
+
+
+@given(st.lists(st.lists(st.tuples(reward, st.booleans()), min_size=4, max_size=4), min_size=1, max_size=3))
+def test_less_their_mean_rewards_add_up_to_nothing(rows):
+    rewards = torch.tensor([[value for value, _ in row] for row in rows], dtype=torch.double)
+    present = torch.tensor([[float(on) for _, on in row] for row in rows], dtype=torch.double)
+    found = less_mean(rewards, present)
+    assert found.sum(-1).abs().max() < 1e-9
+    assert (found[present == 0] == 0).all()
+    shifted = less_mean(rewards + 7.0, present)
+    torch.testing.assert_close(found, shifted)
+    assert less_mean(torch.full_like(rewards, 3.0), present).abs().max() == 0

@@ -1,0 +1,49 @@
+"""`demo` and `evaluate --before`: with a tiny network, so that the whole way takes seconds."""
+
+from __future__ import annotations
+
+import json
+
+from dualparse.config import make_recipe, read_recipe, write_recipe
+from dualparse.use.cli import demo as command
+
+TINY = {
+    "domain": "trails",
+    "stages": ["query_lm", "q2lf", "lf2q", "dual"],
+    "data": {"labeled": 0.1, "unlabeled": 0.05, "queries": False},
+    "model": {"embedding": 4, "hidden": 4},
+    "train": {"epochs": 1},
+    "language_model": {"epochs": 1},
+    "game": {"epochs": 1, "beams": 2, "max_length": 5, "batch_size": 64},
+    "search": {"beams": 1, "max_length": 5},
+}
+
+
+def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(dualparse, monkeypatch, tmp_path):
+    monkeypatch.setattr("dualparse.config.read_recipe", lambda path, **_: make_recipe(dict(TINY)))
+    out = tmp_path / "demo"
+    shown = dualparse("demo", "--out", out).out
+    for part in ("pairs alone", "then the game", "how long is the larch path", f"dualparse serve {out}"):
+        assert part in shown
+    assert (out / command.PLOT).stat().st_size > 10_000
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert set(metrics) == {"test", "test.before"} and "q2lf" in metrics["test.before"]
+    again = dualparse("demo", "--out", out)
+    assert again.code == 0 and "finished before, kept" in again.out
+    assert "before" in dualparse("evaluate", out, "--split", "dev", "--before").out
+    assert (out / "predictions.dev.before.jsonl").exists()
+
+
+def test_a_run_without_a_game_has_no_agents_from_before(dualparse, tmp_path):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(write_recipe(make_recipe(dict(TINY, stages=["q2lf"]))))
+    assert dualparse("train", recipe, "--out", tmp_path / "run").code == 0
+    told = dualparse("evaluate", tmp_path / "run", "--before")
+    assert told.code == 2 and "no pre-trained agent" in told.err
+
+
+def test_the_demo_recipe_is_a_recipe():
+    from importlib.resources import as_file, files
+
+    with as_file(files("dualparse.use.cli") / "demo.toml") as path:
+        assert read_recipe(path).data.labeled < 1

@@ -1,0 +1,103 @@
+"""`parse` and `verbalize`: notes, bad lines among good ones, many lines at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from shell import Result
+
+from dualparse.config import make_recipe
+from dualparse.data.examples import load_examples
+from dualparse.data.vocab import Vocab
+from dualparse.domains.registry import open_domain
+from dualparse.runs import Run, new_agent
+
+GOOD = b"which huts have showers\n"
+BAD = GOOD + b"\n" + b"which h\xfcts\n" + b"x" * 500_000 + b"\n?!\n" + GOOD
+
+
+@pytest.fixture
+def dualparse(dualparse):
+    """On the CPU, whatever the machine has."""
+    return lambda *arguments, **more: dualparse(*arguments, "--device", "cpu", **more)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    """A run whose agents have learned nothing: what the commands do with results does not depend on that."""
+    run = Run(tmp_path_factory.mktemp("parse"))
+    recipe = make_recipe({"domain": "trails", "model": {"embedding": 8, "hidden": 8}, "search": {"max_length": 8}})
+    domain = open_domain("trails")
+    train = load_examples(domain, dev_seed=1).train
+    query, lf = Vocab.build(e.query for e in train), Vocab.build(e.lf for e in train)
+    run.save_recipe(recipe)
+    run.save_vocab("query", query)
+    run.save_vocab("lf", lf)
+    for direction in ("q2lf", "lf2q"):
+        model = new_agent(recipe, direction, query, lf, domain).model
+        model.initialize(generator=torch.Generator().manual_seed(1))
+        run.save_weights(direction, model, metadata={})
+    return run.folder
+
+
+def test_guesses_about_the_text_are_shown(run, dualparse):
+    result = dualparse("parse", run, "is the Marmott hut open [bold]")
+    assert (result.code, result.err) == (0, "")
+    noted = "read 'marmott hut' as 'marmot hut'; never seen in training: 'bold'"
+    assert f"is the Marmott hut open [bold]\nnote: {noted}\n" in result.out
+    assert "note" not in dualparse("parse", run, "is the marmot hut open").out
+
+
+def test_json_has_the_words_and_the_notes(run, dualparse):
+    told = json.loads(dualparse("parse", run, "is the Marmott hut open?", "--json").out)
+    assert told["words"] == ["is", "the", "marmot", "hut", "open"]
+    assert told["notes"] == ["read 'marmott hut' as 'marmot hut'"]
+    for copy in told["hypotheses"][0]["copies"]:
+        assert all(0 <= word < 5 for word in copy["words"])
+
+
+@pytest.mark.parametrize("batch", [1, 4, 64])
+def test_bad_lines_are_reported_and_the_others_answered(run, dualparse, batch):
+    result = dualparse("parse", run, "--json", "--batch", batch, stdin=BAD)
+    assert result.code == 2
+    assert [json.loads(line)["question"] for line in result.out.splitlines()] == ["which huts have showers"] * 2
+    assert result.err.splitlines() == [
+        "error: standard input:2: the question is empty",
+        "error: standard input:3: not UTF-8",
+        "error: standard input:4: the line is too long",
+        "error: standard input:5: the question has no words",
+    ]
+
+
+@pytest.mark.parametrize("batch", [1, 64])
+def test_bad_forms_are_reported_and_the_others_worded(run, dualparse, batch):
+    stdin = b"( all hut )\n( all\n( count ( all hut ) )\n"
+    result = dualparse("verbalize", run, "--batch", batch, stdin=stdin)
+    assert result.code == 2
+    assert len(result.out.splitlines()) == 2
+    assert result.err.startswith("error: standard input:2: not a logical form: missing closing parenthesis")
+    assert result.err.count("\n") == 1
+
+
+def test_lines_at_once_are_answered_as_one_by_one(run, dualparse):
+    stdin = GOOD + b"how long is the larch path\n" + GOOD
+
+    def forms(*options: object) -> list[list[str]]:
+        lines = dualparse("parse", run, "--json", "-k", 2, *options, stdin=stdin).out.splitlines()
+        return [[found["form"] for found in json.loads(line)["hypotheses"]] for line in lines]
+
+    assert len(forms()) == 3
+    assert forms() == forms("--batch", 2)
+
+
+def test_wordings_as_json(run, dualparse):
+    told = json.loads(dualparse("verbalize", run, "( all hut )", "--json", "-k", 2).out)
+    assert told["form"] == "( all hut )"
+    assert [set(wording) for wording in told["wordings"]] == [{"query", "score"}] * 2
+
+
+def test_nothing_on_standard_input_is_no_error(run, dualparse):
+    assert dualparse("parse", run) == Result(0, "", "")

@@ -1,0 +1,25 @@
+"""`dualparse` with the toy domain and a search that takes its time, for tests that need a process."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import toy
+
+import dualparse.use.api
+from dualparse.use.cli.main import main
+
+SECONDS = float(os.environ.get("SLOW_SECONDS", "0"))
+
+
+class SlowParser(dualparse.use.api.Parser):
+    def parse_readings(self, readings, *, k=5):
+        time.sleep(SECONDS)
+        return super().parse_readings(readings, k=k)
+
+
+if __name__ == "__main__":
+    dualparse.use.api.open_domain = lambda name: toy.domain(questions=("list all lakes",))
+    dualparse.use.api.Parser = SlowParser  # type: ignore[misc]
+    main()

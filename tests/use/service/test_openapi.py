@@ -1,0 +1,47 @@
+"""Random requests made from the OpenAPI document: no server error, and every answer is as the document says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import schemathesis
+import toy_run
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from dualparse.use.service.app import make_app
+
+CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
+PATHS = ["/parse", "/verbalize", "/execute", "/explain", "/domains", "/health"]
+
+
+@pytest.fixture(scope="module")
+def document(parser) -> Iterator[schemathesis.BaseSchema]:
+    with toy_run.serving(make_app({"toy": parser})) as url:
+        yield schemathesis.openapi.from_url(f"{url}/openapi.json")
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize("path", PATHS)
+def test_any_request_gets_a_documented_answer(document, path, mode):
+    (operation,) = document[path].values()
+    if mode is GenerationMode.NEGATIVE and not operation.body:
+        return  # a request without content has no bad form
+
+    @given(case=operation.as_strategy(generation_mode=mode))
+    @settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    def check(case: schemathesis.Case) -> None:
+        case.call_and_validate(checks=CHECKS, timeout=60)
+
+    check()
+
+
+def test_no_endpoint_is_left_out(document):
+    assert sorted(document) == sorted(PATHS)

@@ -1,0 +1,38 @@
+"""What docs/serving.md says is so."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import httpx
+import toy_run
+
+from dualparse.domains.text import MAX_WORDS
+from dualparse.use.service.app import make_app
+from dualparse.use.service.limits import MAX_BODY, MAX_FORM, MAX_K, MAX_QUESTION, Limits
+
+TEXT = (Path(__file__).parents[3] / "docs" / "serving.md").read_text(encoding="utf-8")
+
+
+def test_the_commands_work(parser):
+    commands = re.findall(r"^\$ curl localhost:8000(.*)$", TEXT, flags=re.MULTILINE)
+    assert len(commands) == 5
+    with toy_run.serving(make_app({"toy": parser})) as url:
+        for command in commands:
+            path, *rest = shlex.split(command)
+            body = json.loads(rest[rest.index("-d") + 1]) if rest else None
+            answer = httpx.post(url + path, json=body) if body else httpx.get(url + path)
+            assert answer.status_code == 200, answer.text
+
+
+def test_the_limits_are_those_of_the_service():
+    told = " ".join(TEXT.split())
+    limits = Limits()
+    assert f"larger than {MAX_BODY} bytes" in told
+    assert f"at most {MAX_QUESTION} characters and {MAX_WORDS} words, a form {MAX_FORM} characters" in told
+    assert f"`k` is at most {MAX_K}" in told
+    assert f"{limits.seconds:g} seconds (`--timeout`), and {limits.room} may wait" in told
+    assert f"up to {limits.batch} (`--batch`)" in told
