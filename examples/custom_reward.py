@@ -10,7 +10,8 @@ import random
 import sys
 
 import dualparse
-from dualparse.game.rewards import check_validity, mix, reconstruction
+from dualparse.engines.scoring import reconstruction
+from dualparse.game.rewards import check_validity, mix
 
 
 def answers_something(answers: list[str | None]) -> list[float]:

@@ -41,7 +41,6 @@ WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["networks"
 # What still goes the wrong way.
 LEFT = {
     ("networks", "engines"),
-    ("choosing", "game"),
     ("game", "training"),
     ("training", "lab"),
 }

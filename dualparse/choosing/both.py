@@ -19,7 +19,7 @@ import numpy as np
 
 from dualparse.choosing.search import Hypothesis
 from dualparse.data.vocab import Vocab
-from dualparse.game.rewards import fluency, reconstruction
+from dualparse.engines.scoring import fluency, reconstruction
 from dualparse.networks.agent import Agent
 from dualparse.networks.language_model import LanguageModel
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dualparse.choosing.search import Hypothesis, Options, find
-from dualparse.game.rewards import reconstruction
+from dualparse.engines.scoring import reconstruction
 from dualparse.networks.agent import Agent
 
 

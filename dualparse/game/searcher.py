@@ -19,9 +19,9 @@ from dualparse.data.batch import Row, collate
 from dualparse.data.vocab import BOS, PAD
 from dualparse.engines.cores import each_on_a_core
 from dualparse.engines.numba import loading as compiled
+from dualparse.engines.scoring import without_dropout
 from dualparse.engines.tiny import tiny_is_zero
 from dualparse.engines.triton import search as fused_search
-from dualparse.game.rewards import without_dropout
 from dualparse.networks.agent import Agent
 from dualparse.networks.dropout import own_noise
 from dualparse.networks.lstm import Memory, Plan, Seq2Seq

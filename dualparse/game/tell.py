@@ -15,9 +15,10 @@ import torch
 from dualparse.choosing.search import Found, Options, find, search
 from dualparse.data.batch import Direction
 from dualparse.domains.domain import Domain
+from dualparse.engines.scoring import without_dropout
 from dualparse.game.dual import Rules, Source, loop_losses, play, validity_reward
 from dualparse.game.game import GameOptions, Loop, Players
-from dualparse.game.rewards import validity, verdict_of, without_dropout
+from dualparse.game.rewards import validity, verdict_of
 from dualparse.lf.verdict import Verdict
 from dualparse.networks.agent import Agent
 from dualparse.networks.language_model import length_normalized

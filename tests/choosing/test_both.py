@@ -12,7 +12,7 @@ import toy
 
 from dualparse.choosing.both import Prior, rerank
 from dualparse.choosing.search import Hypothesis, Options, find
-from dualparse.game.rewards import fluency, reconstruction
+from dualparse.engines.scoring import fluency, reconstruction
 from dualparse.networks.agent import Agent
 from dualparse.networks.language_model import LanguageModel
 

@@ -11,7 +11,7 @@ import toy
 from dualparse.choosing.committee import find_by_committee
 from dualparse.choosing.search import Options, find
 from dualparse.data.vocab import EOS
-from dualparse.game.rewards import reconstruction
+from dualparse.engines.scoring import reconstruction
 
 QUERIES = [example.query for example in toy.examples()[:7]]
 

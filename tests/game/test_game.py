@@ -20,10 +20,11 @@ from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import Example
 from dualparse.domains.lexicon import Lexicon
 from dualparse.engines.groups import grouped_log_probs
+from dualparse.engines.scoring import reconstruction
 from dualparse.errors import InputError
 from dualparse.game.dual import FIGURES, Rules
 from dualparse.game.game import Game, Players, Sets, _batches, summarize
-from dualparse.game.rewards import check_validity, reconstruction
+from dualparse.game.rewards import check_validity
 from dualparse.lf.verdict import VALID, Verdict
 from dualparse.networks.agent import Agent
 from dualparse.networks.tensors import load_tensors

@@ -10,7 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualparse.game.rewards import check_validity, fluency, less_mean, mix, reconstruction, validity, without_dropout
+from dualparse.engines.scoring import fluency, reconstruction, without_dropout
+from dualparse.game.rewards import check_validity, less_mean, mix, validity
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.verdict import VALID, Verdict
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from dualparse.choosing.search import Options
+from dualparse.engines.scoring import reconstruction
 from dualparse.game.dual import Rules
 from dualparse.game.game import Loop
-from dualparse.game.rewards import reconstruction
 from dualparse.game.tell import Told, play_round
 from dualparse.lf.errors import LFExecutionError
 
