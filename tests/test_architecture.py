@@ -21,6 +21,7 @@ RANKS = {
     "lf": 2,
     "fetch": 2,
     "domains": 3,
+    "database": 3.5,
     "evaluate": 4,
     "data": 4,
     "config": 4,
