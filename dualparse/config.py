@@ -15,6 +15,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dualparse.errors import InputError
+from dualparse.migration import SCHEMA, migrate, schema_of
 from dualparse.suggest import unknown_name
 
 LEARNED_FROM_DEV = "this run has learned from the dev pairs: scores on them say nothing, use --split test"
@@ -272,8 +273,10 @@ def read_recipe(path: Path, *, overrides: Sequence[str] = (), given: Path | str 
 def make_recipe(
     values: dict[str, Any], *, overrides: Sequence[str] = (), path: Path | None = None, given: Path | str = "--set"
 ) -> Recipe:
-    """Settings from a plain dictionary."""
-    changed = copy.deepcopy(values)
+    """Settings from a plain dictionary; one with the schema number of an earlier version is brought up to date."""
+    values = changed = _up_to_date(values, path)
+    if overrides:
+        changed = copy.deepcopy(values)
     for override in overrides:
         _apply(changed, override, given)
     try:
@@ -282,6 +285,32 @@ def make_recipe(
         problems = [_explain(problem) for problem in error.errors()]
     own = [told for told in problems if told in _problems(values)] if overrides else problems
     raise InputError("; ".join(own or problems), path=path if own else given)
+
+
+def _up_to_date(values: dict[str, Any], path: Path | None) -> dict[str, Any]:
+    if "schema" not in values:
+        return values
+    told = {key: value for key, value in values.items() if key != "schema"}
+    try:
+        migrated = migrate(told, schema_of(values))
+    except InputError as error:
+        raise InputError(error.message, path=path) from None
+    if migrated.removed:
+        gone = ", ".join(f"{key} = {value!r}" for key, value in migrated.removed.items())
+        raise InputError(f"settings of an earlier version that are no more: {gone}", path=path)
+    return migrated.values
+
+
+def read_saved_recipe(path: Path) -> tuple[Recipe, dict[str, Any]]:
+    """The recipe of a run folder, whichever version wrote it, and what it says of settings that are no more (dotted key
+    -> value): a parser that was trained with one of them still answers."""
+    values = _read_toml(path)
+    try:
+        schema = schema_of(values)
+        migrated = migrate({key: value for key, value in values.items() if key != "schema"}, schema)
+    except InputError as error:
+        raise InputError(error.message, path=path) from None
+    return make_recipe(migrated.values, path=path), migrated.removed
 
 
 def _problems(values: dict[str, Any]) -> list[str]:
@@ -294,8 +323,8 @@ def _problems(values: dict[str, Any]) -> list[str]:
 
 
 def write_recipe(recipe: Recipe) -> str:
-    """All settings, defaults included, as TOML."""
-    return tomli_w.dumps(recipe.model_dump(mode="json", exclude_none=True))
+    """All settings, defaults included, as TOML, with the number of their schema."""
+    return tomli_w.dumps({"schema": SCHEMA} | recipe.model_dump(mode="json", exclude_none=True))
 
 
 def dotted(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -305,6 +334,13 @@ def dotted(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield from dotted(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
+
+
+def differences(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe says that no other has by default: dotted key -> value."""
+    usual = dict(dotted(type(recipe)(domain="").model_dump(mode="json")))
+    told = dotted(recipe.model_dump(mode="json"))
+    return {key: value for key, value in told if key == "domain" or key not in usual or value != usual[key]}
 
 
 def explain(model: type[BaseModel] = Recipe, prefix: str = "") -> Iterator[tuple[str, str, str]]:

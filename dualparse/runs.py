@@ -22,7 +22,7 @@ import torch
 from torch import nn
 
 from dualparse.choosing.search import Options
-from dualparse.config import MEMBERS, Recipe, read_recipe, write_recipe
+from dualparse.config import MEMBERS, Recipe, read_saved_recipe, write_recipe
 from dualparse.data.batch import Direction
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
@@ -56,7 +56,7 @@ class Run:
     @property
     def recipe(self) -> Recipe:
         path = self.folder / "config.toml"
-        recipe = read_recipe(path)
+        recipe, _ = read_saved_recipe(path)
         if not path.read_bytes().endswith(b"\n"):  # it would read well, with defaults for what is gone
             raise InputError("cut short: the last line has no end", path=path)
         return recipe

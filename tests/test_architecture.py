@@ -18,6 +18,7 @@ RANKS = {
     "suggest": 0,
     "lines": 1,
     "files": 1,
+    "migration": 1,
     "lf": 2,
     "fetch": 2,
     "domains": 3,

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from dualparse.config import LEARNED_FROM_DEV, read_recipe
+from dualparse.config import LEARNED_FROM_DEV, read_saved_recipe
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
@@ -79,7 +79,8 @@ def read_mistakes(run: Path, *, split: str) -> Mistakes:
     """The mistakes of a run on a split, from what `dualparse evaluate` wrote."""
     if not (run / "config.toml").is_file():
         raise InputError("not a run folder: config.toml is missing", path=run)
-    path, recipe = run / f"predictions.{split}.jsonl", read_recipe(run / "config.toml")
+    path = run / f"predictions.{split}.jsonl"
+    recipe, _ = read_saved_recipe(run / "config.toml")
     if split == "dev" and recipe.data.everything:
         raise InputError(LEARNED_FROM_DEV, path=run)
     if not path.is_file():

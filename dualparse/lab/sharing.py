@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from dualparse.config import MEMBERS, Recipe, Stage
+from dualparse.config import MEMBERS, Recipe, Stage, differences, make_recipe
+from dualparse.migration import migrate, schema_of
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
 
@@ -79,14 +81,42 @@ def _unscored(recipe: Recipe) -> Recipe:
     return recipe.model_copy(update={"search": _defaults(recipe.search, read_in_answers(recipe.stages))})
 
 
-def fingerprint(recipe: Recipe) -> str:
-    """A short name for what a recipe trains: the same for recipes with the same essence. Settings that are not read do
-    not go into it, so that it outlives new ones."""
-    unread = _unread(recipe)
-    told = recipe.model_dump(mode="json", exclude={group: set(names) for group, names in unread.items()})
-    untold = {"refit": False, "committee": 1, "stop_at": {}}  # newer than the first names
-    told = {name: value for name, value in told.items() if name not in untold or value != untold[name]}
+def fingerprint(recipe: Recipe, removed: Mapping[str, Any] | None = None) -> str:
+    """A short name for what a recipe trains: the same for recipes with the same essence. Only what differs from the
+    defaults goes into it, so that it outlives new settings; and what an earlier version `removed` from it, so that no
+    recipe of today is taken for one that has settings which are no more."""
+    told = differences(essence(recipe)) | dict(removed or {})
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The recipe of a stored result in today's form, and what it says of settings that are no more."""
+
+    recipe: Recipe
+    removed: dict[str, Any]
+
+    @property
+    def key(self) -> str:
+        return fingerprint(self.recipe, self.removed)
+
+    @property
+    def essence(self) -> dict[str, Any]:
+        """All that its stages read, as nested tables; settings that are no more stand where they stood."""
+        told = essence(self.recipe).model_dump(mode="json")
+        for key, value in self.removed.items():
+            *groups, last = key.split(".")
+            place = told
+            for group in groups:
+                place = place.setdefault(group, {})
+            place[last] = value
+        return told
+
+
+def trained(result: Mapping[str, Any]) -> Trained:
+    """What a stored result trained, whichever version wrote it."""
+    migrated = migrate(result["recipe"], schema_of(result))
+    return Trained(make_recipe(migrated.values), migrated.removed)
 
 
 def _unread_data(recipe: Recipe) -> list[str]:

@@ -16,10 +16,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from dualparse.config import make_recipe
 from dualparse.errors import InputError
 from dualparse.lab.report.paper import DATASETS, LM, METHODS
-from dualparse.lab.sharing import essence, read_in_answers
+from dualparse.lab.sharing import read_in_answers, trained
 
 MISSING = "-"
 BOTH = "both agents choose"
@@ -221,8 +220,8 @@ def _same_seeds(runs: Sequence[Outcome], sides: Sequence[Side], domains: Sequenc
 def _outcomes(result: Result) -> list[Outcome]:
     """What q2lf reaches by itself, and what both agents reach together where that was scored."""
     recipe = dict(result["recipe"])
-    with suppress(InputError):  # written by a version with other settings: what we need of it is there all the same
-        recipe = essence(make_recipe(dict(recipe))).model_dump(mode="json")
+    with suppress(InputError):  # settings that no version has: what we need of them is there all the same
+        recipe = trained(result).essence
     counts = result.get("mistakes", {}).get("test")
     both = (BOTH, *([PRIOR] if recipe.get("search", {}).get("prior") else []))
     others = {key: value for key, value in recipe.items() if key not in ("domain", "seed", "start_from")}

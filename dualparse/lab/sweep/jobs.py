@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 import dualparse
 from dualparse.config import Recipe, make_recipe
 from dualparse.files import write_text
+from dualparse.migration import SCHEMA
 from dualparse.training.anatomy import WHOLE, all_stages, results
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def _run_cell(job: Job) -> None:
     trained = time.perf_counter()
     run = Run.open(Path(job.folder))
     result: dict[str, Any] = job.facts | {
+        "schema": SCHEMA,
         "recipe": recipe.model_dump(mode="json"),
         "best": _best(run),
         "stages": _stages(job, run, recipe),

@@ -17,9 +17,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from dualparse.config import Recipe, make_recipe, read_recipe
+from dualparse.config import Recipe, read_saved_recipe
 from dualparse.errors import InputError
-from dualparse.lab.sharing import PRETRAINING, fingerprint, parser_recipe, stage_recipe
+from dualparse.lab.sharing import PRETRAINING, fingerprint, parser_recipe, stage_recipe, trained
 from dualparse.lab.sweep.grid import Cell
 from dualparse.lab.sweep.jobs import Job, is_running
 from dualparse.training.anatomy import WHOLE, all_stages, is_finished, members
@@ -85,7 +85,7 @@ def read_stored(results: Path) -> dict[str, list[Stored]]:
     for path in sorted(results.glob("*/*.json")):
         try:
             result = json.loads(path.read_bytes())
-            key = fingerprint(make_recipe(result["recipe"]))
+            key = trained(result).key
         except (ValueError, KeyError, TypeError, InputError):
             continue
         found.setdefault(key, []).append(Stored(path, result))
@@ -130,7 +130,8 @@ def _look(cell: Cell, folders: Folders, found: list[Stored]) -> Entry:
 def _can_be_tested(stored: Stored, folders: Folders) -> bool:
     """Whether the run of a result is there, and would answer as it did when dev was scored."""
     folder = _run_of(stored.path, folders)
-    return folder.is_dir() and not _other_run(folder, make_recipe(stored.result["recipe"]))
+    told = trained(stored.result)
+    return folder.is_dir() and not told.removed and not _other_run(folder, told.recipe)
 
 
 def _run_of(result: Path, folders: Folders) -> Path:
@@ -141,7 +142,7 @@ def _other_run(folder: Path, recipe: Recipe) -> bool:
     """Whether a run with other settings is in the way."""
     path = folder / "config.toml"
     try:
-        return path.exists() and read_recipe(path) != recipe
+        return path.exists() and read_saved_recipe(path) != (recipe, {})
     except InputError:
         return True
 

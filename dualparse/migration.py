@@ -1,0 +1,86 @@
+"""Settings as earlier versions wrote them -> settings as this one reads them.
+
+In: a recipe as a plain nested dictionary, with its schema number (1 where it has none). Out: one that fits today's
+`Recipe`, and beside it what it says of settings that are no more: a stored result or a run that used one of them stays
+what it was, countable and told apart from what today's settings train.
+
+How to take a setting away: one line in `REMOVED` with the value that everybody has from now on, and with the stages
+that read it. How to change what a setting looks like: a function in `CHANGES`, which gets the whole dictionary, changes
+it in place, and returns what of it is no more (dotted key -> value).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dualparse.errors import InputError
+
+SCHEMA = 2  # of the settings this version writes; 1 are those without a number
+
+
+@dataclass(frozen=True)
+class Migrated:
+    """A recipe in today's form. `removed` has the settings that are no more and mattered: dotted key -> value."""
+
+    values: dict[str, Any]
+    removed: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A setting that is no more: what all runs do now, and which stages read it (none named: all of them)."""
+
+    now: Any
+    stages: tuple[str, ...] = ()
+
+
+_PSEUDO, _GAME, _MODELS = ("pseudo",), ("dual",), ("query_lm", "lf_lm")
+
+REMOVED: dict[str, Gone] = {}
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+CHANGES: list[Change] = []
+
+
+def migrate(values: Mapping[str, Any], schema: int = 1) -> Migrated:
+    """A recipe of any version in today's form.
+
+    >>> migrate({"domain": "trails", "stages": ["q2lf"]}).values
+    {'domain': 'trails', 'stages': ['q2lf']}
+    """
+    if schema > SCHEMA:
+        raise InputError(f"written by a newer version: schema {schema}, this one knows {SCHEMA}")
+    changed = copy.deepcopy(dict(values))
+    if schema == SCHEMA:
+        return Migrated(changed)
+    removed: dict[str, Any] = {}
+    for change in CHANGES:
+        removed |= change(changed)
+    stages = set(changed.get("stages", ("q2lf", "lf2q")))
+    for key, gone in REMOVED.items():
+        for value in _taken(changed, key.split(".")):
+            if value != gone.now and (not gone.stages or stages & set(gone.stages)):
+                removed[key] = value
+    return Migrated(changed, removed)
+
+
+def schema_of(values: Mapping[str, Any]) -> int:
+    """The number that stands in a recipe or a stored result; 1 where there is none."""
+    schema = values.get("schema", 1)
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise InputError(f"schema: {schema!r}, expected a whole number")
+    return schema
+
+
+def _taken(values: dict[str, Any], path: list[str]) -> Iterator[Any]:
+    """Take a key out of nested tables; nothing where it is not there."""
+    *groups, last = path
+    place: Any = values
+    for group in groups:
+        place = place.get(group) if isinstance(place, dict) else None
+    if isinstance(place, dict) and last in place:
+        yield place.pop(last)
