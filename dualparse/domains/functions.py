@@ -16,6 +16,7 @@ from typing import NoReturn
 from dualparse.domains.world import Index, World
 from dualparse.lf.errors import LFExecutionError
 from dualparse.lf.execute import (
+    CHARACTERS_A_STEP,
     INTEGER,
     LIST,
     NULL,
@@ -26,6 +27,8 @@ from dualparse.lf.execute import (
     Overloads,
     Printed,
     SempreReader,
+    characters_of,
+    charge,
 )
 from dualparse.lf.values import TRUE, Value, number
 
@@ -58,6 +61,7 @@ class Operations:
         else:
             if not index.subjects.issuperset(objects):
                 self.refuse_subject(next(filterfalse(index.subjects.__contains__, objects)), property, index)
+            charge(sum(map(len, map(index.distinct.__getitem__, objects))))
             found = list(dict.fromkeys(chain.from_iterable(map(index.distinct.__getitem__, objects))))
         if not found:
             raise LFExecutionError(f"nothing has a value for {property!r} here")
@@ -101,7 +105,9 @@ class Operations:
             if len(references) == 1:
                 found = index.holders.get(references[0], frozenset())
             else:
-                found = frozenset().union(*[index.holders.get(reference, ()) for reference in references])
+                holders = [index.holders.get(reference, frozenset()) for reference in references]
+                charge(sum(map(len, holders)))
+                found = frozenset().union(*holders)
             return list((filter if op == "=" else filterfalse)(found.__contains__, entities))
         return self._compare(entities, property, index, op, references) if op in ORDER else []
 
@@ -154,6 +160,8 @@ class Operations:
         if restrictors is not None:
             self._check_objects(restrictors, property, index)
         self._check_known(entities)
+        if restrictors is not None:
+            charge(len(index.holders) + sum(map(index.counts.get, entities, repeat(0))))
         if restrictors is None or index.holders.keys() <= (wanted := set(restrictors)):
             return list(map(index.counts.get, entities, repeat(0)))
         values = index.values
@@ -247,6 +255,8 @@ def reverse(property: str) -> str:
 
 def list_value(values: Iterable[Value]) -> Printed:
     """A printed denotation, sorted by text, duplicates kept."""
+    values = list(values)
+    charge(characters_of(values) // CHARACTERS_A_STEP)
     texts = sorted([value.text for value in values])
     return Printed(f"(list {' '.join(texts)})" if texts else "(list)")
 

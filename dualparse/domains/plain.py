@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain, product
+from itertools import chain, product, repeat
 
 from dualparse.domains.functions import COUNT, LIST_VALUE, ORDER, Operations, Values
 from dualparse.domains.world import World
 from dualparse.lf.errors import LFExecutionError
-from dualparse.lf.execute import LIST, STRING, VALUE, Executor, Function, Overloads, PlainReader
+from dualparse.lf.execute import LIST, STRING, VALUE, Executor, Function, Overloads, PlainReader, charge
 from dualparse.lf.values import TRUE, Value
 
 
@@ -69,7 +69,9 @@ class PlainOperations(Operations):
 
     def total(self, mode: str, entities: Values, property: str) -> Values:
         self._check_subjects(entities, property)
-        values = self.world.index(property).values
+        index = self.world.index(property)
+        charge(sum(map(index.counts.get, entities, repeat(0))))
+        values = index.values
         return self.aggregate(mode, list(chain.from_iterable(values.get(entity, ()) for entity in entities)))
 
     def either(self, first: Values, second: Values) -> Values:

@@ -5,6 +5,11 @@ denotation, or one of the two logical-form errors. Two steps: every node of the 
 constant, a call, a variable, a lambda or an application (`Reader`); then calls run and lambdas are applied by name:
 an argument runs where its variable stands, and never where it stands nowhere (`_Machine`).
 
+A form has a budget of steps, and pays for what it makes the machine do before it is done: a call and every element that
+goes into it and comes out, a reduction and every variable that is looked past, the characters of the answer. A function
+that looks at more than that says so with `charge(n)`. Steps are the same on every machine; who runs forms of strangers
+adds a limit in seconds, which is looked at every few thousand steps.
+
 Two dialects of surface syntax lead to the same nodes. OVERNIGHT's names every function and literal in full:
 `( call SW.filter X ( string shape ) ( string = ) en.shape.cube )`. The plain one, for domains of one's own, says
 `( filter X shape = shape.cube )`: the function's declaration tells what an atom at each place means.
@@ -12,8 +17,10 @@ Two dialects of surface syntax lead to the same nodes. OVERNIGHT's names every f
 
 from __future__ import annotations
 
+import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import NoReturn
@@ -22,7 +29,10 @@ from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.sexpr import MAX_DEPTH, Tree, read, write
 from dualparse.lf.values import LITERALS, TRUE, Value, name, number, read_literal, read_number
 
-MAX_STEPS = 1_000_000  # a step: a call, a reduction, or one element of a list that a call gives
+MAX_STEPS = 1_000_000  # a step is about what looking at one element of a list takes: 50 to 100 ns
+CALL_STEPS, REDUCTION_STEPS = 8, 4  # what a call and a reduction cost in themselves
+CHARACTERS_A_STEP = 8  # of a printed answer
+STEPS_A_LOOK = 20_000  # from one look at the clock to the next
 MAX_NESTING = 200  # calls inside calls while running; lambdas can nest deeper than the text does
 
 # The kinds of arguments, each with its own Python type, so that a call's kinds are the types of its arguments.
@@ -219,12 +229,30 @@ class PlainReader(Reader):
 
 
 class _Machine:
-    """Runs nodes."""
+    """Runs nodes, and keeps account of the steps that are left and of the time."""
 
-    __slots__ = ("steps_left",)
+    __slots__ = ("_ends", "_left", "_rest", "_seconds")
 
-    def __init__(self, max_steps: int):
-        self.steps_left = max_steps
+    def __init__(self, max_steps: int, seconds: float | None = None):
+        self._seconds = seconds
+        self._ends = None if seconds is None else time.monotonic() + seconds
+        self._left = min(max_steps, STEPS_A_LOOK)  # steps until the next look at the clock
+        self._rest = max_steps - self._left  # steps behind that
+
+    def charge(self, steps: int) -> None:
+        """Take steps from the budget; `LFExecutionError` where they, or the time, are used up."""
+        self._left -= steps
+        if self._left < 0:
+            self._look()
+
+    def _look(self) -> None:
+        total = self._left + self._rest
+        if total < 0:
+            raise LFExecutionError("too many steps")
+        if self._ends is not None and time.monotonic() > self._ends:
+            raise LFExecutionError(f"not done within {self._seconds:g} seconds")
+        self._left = min(total, STEPS_A_LOOK)
+        self._rest = total - self._left
 
     def run(self, node: Node, env: Env = None, nesting: int = 0) -> object:
         if isinstance(node, str):  # a string or a value
@@ -238,24 +266,31 @@ class _Machine:
         function, arguments = node
         nesting += 1
         values: list[object] = []
+        steps = CALL_STEPS
         for argument in arguments:
-            values.append(argument if isinstance(argument, str) else self.run(argument, env, nesting))
+            if isinstance(argument, str):
+                values.append(argument)
+            else:
+                value = self.run(argument, env, nesting)
+                values.append(value)
+                if type(value) is list:
+                    steps += len(value)
         implementation = function.overloads.get(tuple(map(type, values)))
         if implementation is None:
             function.refuse(values)
+        self._left -= steps
+        if self._left < 0:
+            self._look()
         result = implementation(*values)
-        self.steps_left -= len(result) + 1 if type(result) is list else 1
-        if self.steps_left < 0:
-            raise LFExecutionError("too many steps")
+        if type(result) is list:
+            self.charge(len(result))
         return result
 
     def _reduce(self, node: Node, env: Env) -> tuple[str | Call, Env]:
         """Apply lambdas, the outermost first, until a call or a constant stands there, with its environment."""
         waiting: list[tuple[Node, Env]] = []
         while True:
-            self.steps_left -= 1
-            if self.steps_left < 0:
-                raise LFExecutionError("too many steps")
+            self.charge(REDUCTION_STEPS)
             if isinstance(node, Application):
                 waiting.append((node.argument, env))
                 node = node.function
@@ -265,7 +300,7 @@ class _Machine:
                 env = (node.variable, waiting.pop(), env)
                 node = node.body
             elif isinstance(node, Variable):
-                node, env = _bound(node.name, env)
+                node, env = self._bound(node.name, env)
             elif isinstance(node, Failure):
                 raise LFExecutionError(node.reason)
             elif waiting:
@@ -273,27 +308,50 @@ class _Machine:
             else:
                 return node, env
 
+    def _bound(self, variable: str, env: Env) -> tuple[Node, Env]:
+        while env is not None:
+            if env[0] == variable:
+                return env[1]
+            env = env[2]
+            self.charge(1)
+        raise LFExecutionError(f"unbound variable {variable!r}")
 
-def _bound(variable: str, env: Env) -> tuple[Node, Env]:
-    while env is not None:
-        if env[0] == variable:
-            return env[1]
-        env = env[2]
-    raise LFExecutionError(f"unbound variable {variable!r}")
+    def show(self, value: object) -> str:
+        """The value of a form as text."""
+        if type(value) is list:
+            self.charge(characters_of(value) // CHARACTERS_A_STEP)
+            return f"(list {' '.join([element.text for element in value])})" if value else "(list)"
+        if type(value) is Printed:
+            return str(value)
+        if type(value) is Value:
+            return value.text
+        if type(value) is int:
+            return f"(number {value})"
+        if type(value) is str:
+            return f"(string {value})"
+        raise LFExecutionError("the form has no value: a superlative over an empty list")
 
 
-def _show(value: object) -> str:
-    if type(value) is Printed:
-        return str(value)
-    if type(value) is list:
-        return f"(list {' '.join([element.text for element in value])})" if value else "(list)"
-    if type(value) is Value:
-        return value.text
-    if type(value) is int:
-        return f"(number {value})"
-    if type(value) is str:
-        return f"(string {value})"
-    raise LFExecutionError("the form has no value: a superlative over an empty list")
+def characters_of(values: Iterable[Value]) -> int:
+    """Characters of values when they are printed."""
+    return sum([len(value.text) for value in values])
+
+
+class _Running(threading.local):
+    machine: _Machine | None = None
+
+
+_running = _Running()
+
+
+def charge(steps: int) -> None:
+    """What a function of a language calls before it does more than look once at each element of its lists, with the
+    number of elements it will look at besides: values of a property, holders of a value, characters that are printed.
+    It raises `LFExecutionError` where the form that runs in this thread has no such steps, or no time, left; outside of
+    a form it does nothing.
+    """
+    if _running.machine is not None:
+        _running.machine.charge(steps)
 
 
 @dataclass(frozen=True)
@@ -307,11 +365,16 @@ class Executor:
     finish: Function | None = None
     max_steps: int = MAX_STEPS
 
-    def execute(self, text: str) -> str:
-        """Denotation of a form's text; raises `LFSyntaxError` or `LFExecutionError`."""
-        return self.execute_tree(read(text))
+    def execute(self, text: str, *, seconds: float | None = None) -> str:
+        """Denotation of a form's text; raises `LFSyntaxError` or `LFExecutionError`, the latter also where it takes
+        more than so many seconds."""
+        return self.execute_tree(read(text), seconds=seconds)
 
-    def execute_tree(self, tree: Tree) -> str:
+    def execute_tree(self, tree: Tree, *, seconds: float | None = None) -> str:
         """Denotation of a form's tree."""
         node = self.reader.node(tree)
-        return _show(_Machine(self.max_steps).run(node if self.finish is None else (self.finish, [node])))
+        machine = _running.machine = _Machine(self.max_steps, seconds)
+        try:
+            return machine.show(machine.run(node if self.finish is None else (self.finish, [node])))
+        finally:
+            _running.machine = None

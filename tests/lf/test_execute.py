@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dualparse.lf.errors import LF_ERRORS, LFExecutionError, LFSyntaxError
 from dualparse.lf.execute import (
+    CALL_STEPS,
+    CHARACTERS_A_STEP,
     INTEGER,
     LIST,
     NULL,
@@ -17,6 +21,7 @@ from dualparse.lf.execute import (
     Function,
     PlainReader,
     SempreReader,
+    charge,
 )
 from dualparse.lf.values import name
 
@@ -234,11 +239,71 @@ def test_a_form_that_doubles():
         run(_doubling(30))
 
 
-def test_elements_are_steps():
-    form = "( call both ( call both en.a en.b ) ( call both en.a en.b ) )"
-    assert Executor(SempreReader(FUNCTIONS), max_steps=11).execute(form)
+def _price(form: str, *, functions: dict[str, Function] = FUNCTIONS) -> int:
+    """The least budget that a form gets by with."""
+    low, high = 0, 1 << 20
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            Executor(SempreReader(functions), max_steps=middle).execute(form)
+            high = middle
+        except LFExecutionError as error:
+            assert error.reason == "too many steps"
+            low = middle + 1
+    return low
+
+
+def test_a_call_pays_for_what_goes_in_and_what_comes_out():
+    pair, printed = "( call both en.a en.b )", 2 * len("(name en.a)") // CHARACTERS_A_STEP
+    assert _price(pair) == CALL_STEPS + 2 + printed
+    both = f"( call both {pair} {pair} )"
+    assert _price(f"( call size {both} )") == 4 * CALL_STEPS + (2 + 2) + (4 + 4) + 4
+
+
+def test_a_long_answer_pays_for_its_characters():
+    long, short = f"( call one en.{'a' * 8_000} )", "( call one en.a )"
+    assert _price(long) - _price(short) == pytest.approx(8_000 / CHARACTERS_A_STEP, abs=1)
+
+
+def test_a_variable_pays_for_the_variables_it_is_looked_for_behind():
+    near, far = (
+        f"( ( lambda s {'( ( lambda t ' * 40} ( var {which} ) {') en.b )' * 40} ) en.a )" for which in ("t", "s")
+    )
+    assert _price(far) == _price(near) + 40
+
+
+def test_a_function_pays_for_more_than_it_is_given_before_it_does_it():
+    worked: list[int] = []
+
+    def work(values: list) -> list:
+        charge(5_000)
+        worked.append(1)
+        return values
+
+    functions = FUNCTIONS | {"work": Function("work", {(LIST,): work})}
+    form = "( call size ( call work ( call one en.a ) ) )"
+    assert _price(form, functions=functions) == 3 * CALL_STEPS + 1 + 2 + 1 + 5_000
+    worked.clear()
     with pytest.raises(LFExecutionError, match="too many steps"):
-        Executor(SempreReader(FUNCTIONS), max_steps=10).execute(form)
+        Executor(SempreReader(functions), max_steps=4_000).execute(form)
+    assert worked == []
+
+
+def test_outside_of_a_form_nothing_is_charged():
+    charge(1 << 60)
+    with pytest.raises(LFExecutionError):
+        run("( call two en.a )")
+    charge(1 << 60)
+
+
+def test_a_form_ends_when_its_time_is_over():
+    omega = "( lambda x ( ( var x ) ( var x ) ) )"
+    executor = Executor(SempreReader(FUNCTIONS), max_steps=1 << 60)
+    started = time.monotonic()
+    with pytest.raises(LFExecutionError, match="not done within 0.05 seconds"):
+        executor.execute(f"( {omega} {omega} )", seconds=0.05)
+    assert time.monotonic() - started < 2
+    assert executor.execute("( call one en.a )", seconds=10) == "(list (name en.a))"
 
 
 def test_there_is_a_limit_by_default():
