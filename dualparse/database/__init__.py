@@ -1,1 +1,1 @@
-"""Domains whose facts stay in a database: the model of its tables, forms as SQL, and what runs it."""
+"""A user's own database: what is in it, how people call it, and how it is asked. Nothing here ever writes to it."""

@@ -55,6 +55,7 @@ class Description:
     title: str = ""
     description: str = ""
     questions: tuple[str, ...] = ()
+    database: str = ""  # where the data is, of a folder that `dualparse connect` wrote
 
 
 def load(folder: Path) -> Domain:
@@ -68,6 +69,8 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
     if not folder.is_dir():
         raise InputError("no such folder", path=folder)
     described = read_description(folder / DESCRIPTION, report=report)
+    if described.database:
+        raise InputError("this folder is connected to a database; it holds no facts of its own", path=folder)
     schema = read_schema(folder / ONTOLOGY, report=report)
     world = _read_facts(folder / WORLD, schema, report=report)
     answers = Answers(plain(world))

@@ -11,6 +11,7 @@ from rich.console import Console
 from dualparse import __version__
 from dualparse.errors import InputError
 from dualparse.use.cli import (
+    connect,
     data,
     demo,
     domain,
@@ -37,7 +38,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-PARTS = (demo, train, evaluate, errors, weigh, parse, serve, plot, game, sweep, report, forms, domain, data, synthesis)
+PARTS = (
+    demo,
+    connect,
+    train,
+    evaluate,
+    errors,
+    weigh,
+    parse,
+    serve,
+    plot,
+    game,
+    sweep,
+    report,
+    forms,
+    domain,
+    data,
+    synthesis,
+)
 for part in PARTS:
     part.register(app)
 

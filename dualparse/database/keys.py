@@ -1,0 +1,119 @@
+"""Keys and foreign keys that nobody declared, found by names and values.
+
+In: the profile of a table, and of the others. Out: the columns of a key, or a foreign key, with a sentence that says
+that it was inferred. A foreign key needs both: a name that says which table is meant, and values that are all there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from dualparse.database import names
+from dualparse.database.location import DUCKDB, SQLITE
+from dualparse.database.profile import Profile, TableProfile
+from dualparse.database.reflect import ForeignKey
+from dualparse.database.source import Source
+from dualparse.database.tabular import ROW
+from dualparse.errors import InputError
+
+COMPARED = 1_000  # distinct values that are looked up in the other table
+ASTRAY = 0.02  # share of them that may lead nowhere
+_KEY_WORDS = ("id", "key", "fk", "code", "uuid", "ref")
+_OWN_KIND = ("parent", "manager", "boss", "supervisor", "reports to", "reply to", "predecessor", "superior")
+
+
+def find_key(source: Source, profile: TableProfile) -> tuple[tuple[str, ...], str]:
+    """The columns that tell rows apart and, where they are not declared, a sentence about it; () where none do."""
+    table = profile.table
+    columns = {column.name for column in profile.columns}
+    if table.key and set(table.key) <= columns:
+        return table.key, ""
+    for unique in table.unique:
+        if all((column := profile.column(name)) and column.filled for name in unique):
+            return unique, f"no primary key; its unique {_listed(unique)} will do"
+    candidates = [c for c in profile.columns if c.filled and c.distinct == profile.rows and profile.rows]
+    candidates.sort(key=lambda column: not _says_key(column, profile))
+    if candidates and (_says_key(candidates[0], profile) or not _has_rowid(source, profile)):
+        return (candidates[0].name,), f"no key declared; every value of {candidates[0].name} is different (inferred)"
+    if _has_rowid(source, profile):
+        return (ROW,), "no key: its rows can be counted and listed, but not named"
+    return (), ""
+
+
+def _says_key(column: Profile, profile: TableProfile) -> bool:
+    """Whether a column's name is that of its table's own key."""
+    said = names.split(column.name)
+    own = set(names.singular(names.words(profile.table.name)).split())
+    return bool(said) and said[-1] in _KEY_WORDS and set(names.without_key(said)) <= own
+
+
+def _has_rowid(source: Source, profile: TableProfile) -> bool:
+    if profile.table.view or source.dialect not in (SQLITE, DUCKDB):
+        return False
+    if any(column.name.lower() == ROW for column in profile.table.columns):
+        return source.location.tabular  # elsewhere it is a column of the user's that hides the row's number
+    query = exp.select(exp.column(ROW)).from_(profile.table.expression()).limit(1)
+    try:
+        source.rows(query)
+    except InputError:  # WITHOUT ROWID, a virtual table
+        return False
+    return True
+
+
+def find_foreign_keys(
+    source: Source,
+    profile: TableProfile,
+    key: tuple[str, ...],
+    known: Sequence[ForeignKey],
+    others: Sequence[tuple[TableProfile, tuple[str, ...]]],
+) -> Iterator[tuple[ForeignKey, str]]:
+    """Columns that name another table, or its key, and whose values are all in it. `others` come with their keys."""
+    taken = {column for foreign in known for column in foreign.columns}
+    for column in profile.columns:
+        if column.name in taken or key == (column.name,) or not column.samples or column.kind not in ("number", "text"):
+            continue
+        for other, other_key in others:
+            target = other.column(other_key[0]) if len(other_key) == 1 else None
+            if target is None or target.kind != column.kind or column.whole != target.whole or not other.rows:
+                continue
+            if _means(column, profile, other, target) and _contained(source, profile, column, other, target):
+                table = other.table
+                foreign = ForeignKey((column.name,), table.name, (target.name,), table.schema)
+                yield foreign, f"{column.name} leads to {table.name} (inferred from names and values)"
+                break
+
+
+def _means(column: Profile, profile: TableProfile, other: TableProfile, target: Profile) -> bool:
+    """Whether a column's name says that it holds the key of another table."""
+    said = names.split(column.name)
+    rest = names.without_key(said)
+    if profile is other:
+        return " ".join(rest) in _OWN_KIND and rest != said or " ".join(said) in _OWN_KIND
+    if not rest or other.table.view:
+        return False
+    words = tuple(names.singular(names.words(other.table.name)).split())
+    own_words = names.singular(" ".join(names.words(" ".join(rest)).split())).split()
+    named = tuple(own_words[-len(words) :]) == words
+    if rest != said:
+        same = said == names.split(target.name) and rest != ()
+        return named or same
+    return named and tuple(own_words) == words and column.whole  # `customer` holds a number: that of a customer
+
+
+def _contained(source: Source, profile: TableProfile, column: Profile, other: TableProfile, target: Profile) -> bool:
+    """Whether nearly all values of a column are in the key of another table."""
+    own = exp.column(column.name, quoted=True)
+    values = exp.select(own.as_("v")).distinct().from_(profile.table.expression())
+    values = values.where(exp.not_(own.is_(exp.null()))).limit(COMPARED)
+    key = exp.column(target.name, table="k", quoted=True)
+    joined = exp.column("v", table="s").eq(key)
+    query = exp.select(exp.Count(this=exp.column("v", table="s")), exp.Count(this=key)).from_(values.subquery("s"))
+    query = query.join(exp.alias_(other.table.expression(), "k", table=True), on=joined, join_type="left")
+    total, found = source.rows(query)[0]
+    return bool(total) and found >= (1 - ASTRAY) * total
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(columns)

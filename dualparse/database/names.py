@@ -1,0 +1,216 @@
+"""Identifiers of a database as people's words, and what a word gives away about a column.
+
+In: names such as `UnitPrice`, `rel_yr`, `tblCustomers`. Out: words (`unit price`), a name for forms (`unit_price`),
+singular and plural, a unit, and whether the name is that of a secret.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from functools import cache
+
+import inflect
+
+_PREFIXES = ("tbl", "dim", "fct", "fact", "stg", "vw")
+_SHORT = {  # what people write short in identifiers
+    "yr": "year",
+    "qty": "quantity",
+    "amt": "amount",
+    "num": "number",
+    "no": "number",
+    "nbr": "number",
+    "desc": "description",
+    "dept": "department",
+    "emp": "employee",
+    "cust": "customer",
+    "prod": "product",
+    "cat": "category",
+    "addr": "address",
+    "tel": "telephone",
+    "dob": "birth date",
+    "fname": "first name",
+    "lname": "last name",
+    "pct": "percent",
+    "avg": "average",
+    "dt": "date",
+    "ts": "time",
+    "mgr": "manager",
+    "org": "organisation",
+    "lang": "language",
+}
+_UNITS = {
+    "millisecond": ("milliseconds", "millisecond", "millis", "msec", "ms"),
+    "second": ("seconds", "second", "secs", "sec"),
+    "minute": ("minutes", "minute", "mins"),
+    "hour": ("hours", "hour", "hrs", "hr"),
+    "day": ("days",),
+    "byte": ("bytes",),
+    "kilobyte": ("kb", "kilobytes"),
+    "megabyte": ("mb", "megabytes"),
+    "gigabyte": ("gb", "gigabytes"),
+    "km": ("km", "kms", "kilometers", "kilometres"),
+    "m": ("meters", "metres", "mtr", "m"),
+    "cm": ("cm", "centimeters", "centimetres"),
+    "mm": ("mm", "millimeters", "millimetres"),
+    "mile": ("miles", "mi"),
+    "kg": ("kg", "kgs", "kilograms"),
+    "g": ("grams", "g"),
+    "percent": ("percent", "percentage", "pct"),
+    "usd": ("usd", "dollars"),
+    "eur": ("eur", "euro", "euros"),
+    "gbp": ("gbp",),
+    "money": (
+        *("price", "cost", "amount", "revenue", "salary", "wage", "budget", "fee", "balance", "total", "subtotal"),
+        *("discount", "tax", "spend", "income", "payment", "paid", "sales", "gross", "freight", "rent", "turnover"),
+    ),
+}
+_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words}
+_SECRETS = (
+    *("password", "passwd", "pwd", "passphrase", "pass word", "token", "secret", "ssn", "social security"),
+    *("api key", "apikey", "private key", "access key", "hash", "salt", "credit card", "creditcard", "card number"),
+    *("cardnumber", "card no", "ccnumber", "cc number", "cvv", "cvc", "iban", "pin", "otp", "passport", "pass hash"),
+    *("security answer", "national id", "bank account", "account number", "session id", "cookie", "credential"),
+    *("credentials", "passcode", "encrypted"),
+)
+_CONTACTS = frozenset(
+    ("phone", "telephone", "tel", "mobile", "fax", "email", "mail", "url", "link", "website", "uuid", "guid", "address")
+    + ("street", "postal", "zip", "postcode", "zipcode", "latitude", "longitude", "ip")
+)
+_CAPITAL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+
+
+@cache
+def _inflector() -> inflect.engine:
+    return inflect.engine()
+
+
+@cache
+def split(identifier: str) -> tuple[str, ...]:
+    """The words of an identifier as they stand, in small letters.
+
+    >>> split("UnitPrice"), split("rel_yr"), split("HTTPServer2"), split("billing city")
+    (('unit', 'price'), ('rel', 'yr'), ('http', 'server', '2'), ('billing', 'city'))
+    """
+    text = "".join(c for c in unicodedata.normalize("NFKD", identifier) if not unicodedata.combining(c))
+    parts = re.split(r"[\W_]+", _CAPITAL.sub(" ", text))
+    return tuple(part.lower() for part in parts if part)
+
+
+def words(identifier: str) -> str:
+    """An identifier as people would say it: prefixes go, abbreviations are written out.
+
+    >>> words("tblCustomers"), words("rel_yr"), words("CustomerId")
+    ('customers', 'rel year', 'customer id')
+    """
+    parts = split(identifier)
+    if len(parts) > 1 and parts[0] in _PREFIXES:
+        parts = parts[1:]
+    elif parts and parts[0].startswith("tbl") and len(parts[0]) > 4:
+        parts = (parts[0][3:], *parts[1:])
+    return " ".join(_SHORT.get(part, part) for part in parts)
+
+
+def singular(phrase: str) -> str:
+    """A phrase with its last word in the singular.
+
+    >>> singular("invoice lines"), singular("status"), singular("address"), singular("movies")
+    ('invoice line', 'status', 'address', 'movie')
+    """
+    before, _, last = phrase.rpartition(" ")
+    if (
+        len(last) < 3
+        or not last.isascii()
+        or not last.isalpha()
+        or last.endswith(("ss", "us", "is", "ics", "series", "news"))
+    ):
+        return phrase
+    one = _inflector().singular_noun(last)
+    return f"{before} {one}".strip() if one else phrase
+
+
+def plural(phrase: str) -> str:
+    """A phrase in the singular with its last word in the plural.
+
+    >>> plural("invoice line"), plural("category"), plural("series")
+    ('invoice lines', 'categories', 'series')
+    """
+    before, _, last = phrase.rpartition(" ")
+    if not last.isascii() or not last.isalpha() or last in ("series", "news", "staff", "equipment", "information"):
+        return phrase
+    return f"{before} {_inflector().plural_noun(last) or last}".strip()
+
+
+def article(phrase: str) -> str:
+    """A phrase with "a" or "an" before it.
+
+    >>> article("invoice")
+    'an invoice'
+    """
+    return _inflector().a(phrase) if phrase[:1].isascii() and phrase[:1].isalpha() else f"a {phrase}"
+
+
+def name(phrase: str, taken: Collection[str] = (), *, default: str = "thing") -> str:
+    """A name for forms that is not taken yet.
+
+    >>> name("unit price"), name("😀", default="column"), name("unit price", {"unit_price"})
+    ('unit_price', 'column', 'unit_price_2')
+    """
+    made = re.sub(r"\W+", "_", phrase.lower()).strip("_") or default
+    made = f"{default}_{made}" if made[0].isdigit() else made
+    found, number = made, 2
+    while found in taken:
+        found, number = f"{made}_{number}", number + 1
+    return found
+
+
+def unit(identifier: str) -> str:
+    """The unit a column's name gives away, or "".
+
+    >>> unit("Milliseconds"), unit("UnitPrice"), unit("length_km"), unit("TotalTracks"), unit("min_players")
+    ('millisecond', 'money', 'km', '', '')
+    """
+    parts = split(identifier)
+    if not parts:
+        return ""
+    found = _UNIT_OF.get(parts[-1], "")
+    if len(parts[-1]) == 1 and len(parts) == 1:  # a column called `m` is not in metres
+        return ""
+    return found or next((_UNIT_OF[part] for part in parts if _UNIT_OF.get(part) in ("usd", "eur", "gbp")), "")
+
+
+def is_secret(identifier: str) -> bool:
+    """Whether a column's name is that of something nobody should be asked about.
+
+    >>> [is_secret(name) for name in ("PasswordHash", "api_key", "user_ssn", "creditCardNo", "Pinterest", "Spin")]
+    [True, True, True, True, False, False]
+    """
+    text = f" {' '.join(split(identifier))} "
+    joined = text.replace(" ", "")
+    return any(f" {secret} " in text or f" {secret}s " in text for secret in _SECRETS) or any(
+        secret in joined for secret in ("password", "passwd", "creditcard", "apikey", "secretkey", "privatekey")
+    )
+
+
+def is_contact(identifier: str) -> bool:
+    """Whether a column's values only look like names: numbers to call, addresses to write to.
+
+    >>> is_contact("BillingPostalCode"), is_contact("City")
+    (True, False)
+    """
+    return not _CONTACTS.isdisjoint(split(identifier))
+
+
+def without_key(parts: Sequence[str]) -> tuple[str, ...]:
+    """The words of a foreign key's column without those that only say that it is one.
+
+    >>> without_key(("support", "rep", "id")), without_key(("id",)), without_key(("reports", "to"))
+    (('support', 'rep'), (), ('reports', 'to'))
+    """
+    kept = list(parts)
+    while kept and kept[-1] in ("id", "key", "fk", "code", "ref", "uuid"):
+        kept.pop()
+    while kept and kept[0] in ("id", "fk"):
+        kept.pop(0)
+    return tuple(kept)

@@ -1,0 +1,178 @@
+"""A database opened for reading. In: a `Location`. Out: a `Source` that runs sqlglot expressions and gives rows.
+
+Nothing is ever written: SQLite is opened read-only (a database with a write-ahead log that nobody has open is opened as
+immutable, because SQLite would otherwise put files beside it), DuckDB read-only, PostgreSQL in read-only transactions.
+Whatever the engine has to say about a database that cannot be used becomes an `InputError` of one line.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import psycopg
+from sqlalchemy.engine import URL
+from sqlglot import exp
+
+from dualparse.database.location import DUCKDB, POSTGRES, SQLITE, Location
+from dualparse.database.tabular import views_of
+from dualparse.errors import InputError
+
+WAIT = 2.0  # seconds for a lock of somebody else
+BATCH = 5_000  # rows that are fetched at once
+_ENGINE_ERRORS = (sqlite3.Error, duckdb.Error, psycopg.Error)
+
+
+class Source:
+    """An open database; use it as a context manager. It belongs to one thread."""
+
+    def __init__(self, location: Location, connection: Any, notes: Sequence[str] = ()):
+        self.location, self.dialect, self.connection, self.notes = location, location.dialect, connection, tuple(notes)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def rows(self, query: exp.Expression, parameters: Sequence[object] = ()) -> list[tuple]:
+        """All rows of a query."""
+        return list(self.stream(query, parameters))
+
+    def stream(self, query: exp.Expression, parameters: Sequence[object] = ()) -> Iterator[tuple]:
+        """The rows of a query one by one; no more than a few thousand are in memory."""
+        with explained(self.location):
+            cursor = self._cursor(parameters)
+            try:
+                text = query.sql(dialect=self.dialect)
+                cursor.execute(text, tuple(parameters)) if parameters else cursor.execute(text)
+                while batch := cursor.fetchmany(BATCH):
+                    yield from batch
+            finally:
+                cursor.close()
+
+    def _cursor(self, parameters: Sequence[object]) -> Any:
+        if self.dialect == POSTGRES and not parameters:  # a cursor on the server: rows come as they are asked for
+            return self.connection.cursor(name="dualparse")
+        return self.connection.cursor()
+
+
+def open_source(location: Location) -> Source:
+    """Open a database for reading."""
+    with explained(location):
+        if location.dialect == SQLITE:
+            return Source(location, _sqlite(location))
+        if location.dialect == DUCKDB:
+            connection, notes = _duckdb(location)
+            return Source(location, connection, notes)
+        return Source(location, _postgres(location))
+
+
+def _sqlite(location: Location) -> sqlite3.Connection:
+    assert location.path is not None
+    path = location.path
+    with path.open("rb") as stream:
+        header = stream.read(100)
+    log, shared = (path.with_name(path.name + ending) for ending in ("-wal", "-shm"))
+    logged = header[18:20] == b"\x02\x02"
+    open_log = logged and log.exists() and log.stat().st_size > 0
+    if open_log and not shared.exists():
+        raise InputError(
+            f"{log.name} holds changes that were never taken over: open the database once with its program", path=path
+        )
+    immutable = "&immutable=1" if logged and not open_log else ""
+    # A path may hold anything; as a URI it is safe from `?` and `#`.
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro{immutable}", uri=True, timeout=WAIT, check_same_thread=False)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    try:
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute("PRAGMA cache_size = -20000")
+        connection.execute("SELECT COUNT(*) FROM sqlite_master")  # a locked or damaged file speaks up now
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _duckdb(location: Location) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
+    assert location.path is not None
+    config: dict[str, Any] = {"memory_limit": "300MB", "threads": 2}
+    if not location.tabular:
+        return duckdb.connect(str(location.path), read_only=True, config=config), []
+    connection = duckdb.connect(config=config)
+    try:
+        return connection, views_of(connection, location.path)
+    except (duckdb.Error, InputError):
+        connection.close()
+        raise
+
+
+def _postgres(location: Location) -> psycopg.Connection:
+    url = location.url
+    assert isinstance(url, URL)
+    options = " ".join([str(url.query.get("options", "")), "-c default_transaction_read_only=on"]).strip()
+    told: dict[str, Any] = {key: value for key, value in url.query.items() if key != "options"}
+    known = {"host": url.host, "port": url.port, "user": url.username, "password": url.password}
+    given: dict[str, Any] = {key: value for key, value in known.items() if value is not None}
+    return psycopg.connect(
+        dbname=url.database or "", options=options, connect_timeout=5, application_name="dualparse", **given, **told
+    )
+
+
+@contextmanager
+def explained(location: Location) -> Iterator[None]:
+    """Turn what an engine says into one line that tells what to do, without any secret of the location."""
+    where = location.path or location.place
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=where) from None
+    except _ENGINE_ERRORS as error:
+        raise InputError(_advice(_safe(error, location)), path=where) from None
+
+
+def _safe(error: Exception, location: Location) -> str:
+    text = " ".join(str(error).split())
+    url = location.url
+    if url is not None and url.password:
+        text = text.replace(str(url.password), "***")
+    return text
+
+
+_ADVICE = (  # what an engine says -> what to do about it
+    ("database is locked", "locked by another program that is writing: wait for it, or close it, and try again"),
+    ("could not set lock", "locked by another program that has it open: close it, and try again"),
+    ("conflicting lock", "locked by another program that has it open: close it, and try again"),
+    ("file is not a database", "not a readable SQLite file: it is encrypted or damaged"),
+    ("malformed", "the database is damaged: restore it, or recover it with `sqlite3 FILE .recover`"),
+    (
+        "attempt to write a readonly",
+        "holds changes of a program that died: open it once with its program, then try again",
+    ),
+    ("unable to open database file", "cannot be opened: no permission for the file or its folder"),
+    ("permission denied", "no permission to read: {}"),
+    ("password authentication failed", "the server refuses the user or the password"),
+    (
+        "no password supplied",
+        "the server wants a password: put the URL into an environment variable and write env:NAME",
+    ),
+    ("connection refused", "no server answers there: is it running, and are host and port right?"),
+    ("could not translate host", "no such host: {}"),
+    ("failed to resolve host", "no such host: {}"),
+    ("invalid unicode", "the text is not UTF-8: convert the file, for example with iconv"),
+    ("statement timeout", "the database took too long to answer"),
+)
+
+
+def _advice(text: str) -> str:
+    lower = text.lower()
+    for said, advice in _ADVICE:
+        if said in lower:
+            return advice.format(text)
+    return f"the database says: {text[:300]}"
