@@ -24,6 +24,7 @@ from dualparse.domains.registry import open_domain
 from dualparse.files import write_text
 from dualparse.lab.report.paper import DATASETS
 from dualparse.lab.report.results import method
+from dualparse.lab.store import Store
 from dualparse.lab.sweep.jobs import current_commit
 
 KINDS = ("known", "new", "unheard of")
@@ -40,12 +41,11 @@ class Run:
 
 
 def runs_of(results: Path, labeled: float) -> Iterator[Run]:
-    for path in sorted(results.glob("*/*.json")):
-        result = json.loads(path.read_bytes())
-        told = isinstance(result, dict) and result.get("correct", {}).get("dev")
-        if told and result["recipe"]["data"].get("labeled", 1.0) == labeled:
+    for stored in Store(results).read():
+        recipe, told = stored.result["recipe"], stored.result.get("correct", {}).get("dev")
+        if told and recipe["data"].get("labeled", 1.0) == labeled:
             right = np.array([character == "1" for character in told])
-            yield Run(path.parent.name, method(result["recipe"]), result["recipe"]["domain"], right)
+            yield Run(stored.name.partition("/")[0], method(recipe), recipe["domain"], right)
 
 
 def kinds_of(dev: Sequence[Example], train: Sequence[Example], extra: Sequence[Example], labeled: float) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from dualparse.domains.registry import domain_names
 from dualparse.lab.report.paper import DOMAINS, LM_VALIDITY, PAPER
 from dualparse.lab.report.results import outcomes_of
 from dualparse.lab.sharing import stage_recipe
+from dualparse.lab.store import Store
 from dualparse.lab.sweep.grid import Cell, cells_of, read_grid
-from dualparse.lab.sweep.plan import Folders, State, look, read_stored
+from dualparse.lab.sweep.plan import Folders, State, by_key, look
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "recipes").rglob("*.toml"))
@@ -87,9 +89,28 @@ def test_the_grids_of_the_figures_have_all_their_points():
 def test_every_published_number_belongs_to_a_grid():
     """A stored result with a test score is a cell of a grid that ships."""
     wanted = {cell.key for path in GRIDS for cell in cells(path.stem)}
-    stored = read_stored(ROOT / "results")
-    tested = {item.path.name: key for key, items in stored.items() for item in items if item.tested}
+    stored = by_key(Store(ROOT / "results").read())
+    tested = {item.name: key for key, items in stored.items() for item in items if item.tested}
     assert tested and {name for name, key in tested.items() if key not in wanted} == set()
+
+
+def test_every_stored_result_counts():
+    """A thousand cells of all versions so far: each is read, and none is taken for another."""
+    stored = Store(ROOT / "results").read()
+    keys = by_key(stored)
+    assert sum(map(len, keys.values())) == len(stored) >= 1022
+    assert len(keys) >= 1011, "of some cells two grids have a result"
+
+
+def test_the_curves_kept_belong_to_stored_results():
+    names = {item.name for item in Store(ROOT / "results").read()}
+    for path in sorted((ROOT / "results" / "curves").glob("*.jsonl")):
+        for line in path.read_text().splitlines():
+            told = json.loads(line)
+            assert told["at"] in names
+            for stage, log in told["log"].items():
+                lengths = {len(column) for column in (log["seconds"], *log["figures"].values())}
+                assert len(lengths) == 1 and max(log["best"]) <= len(log["seconds"]), (told["at"], stage)
 
 
 def test_stored_results_are_found_by_the_grids_that_have_them(tmp_path):

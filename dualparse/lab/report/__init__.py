@@ -1,6 +1,6 @@
 """What the results of sweeps say, beside what the paper says. Reads files only.
 
-results.py   result files -> outcomes with the paper's names for methods; medians over seeds
+results.py   stored results -> outcomes with the paper's names for methods; medians over seeds
 paper.py     the paper's numbers
 tables.py    tables laid out like the paper's
 figures.py   its curves, and the paper against ours per method

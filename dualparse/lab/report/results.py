@@ -1,6 +1,6 @@
-"""Result files -> outcomes with the paper's names for methods; the median over seeds, with their number and spread.
+"""Stored results -> outcomes with the paper's names for methods; the median over seeds, with their number and spread.
 
-A result is a JSON file that `dualparse sweep` wrote. Where several settings of a method were tested, the ones that are
+A result is what `dualparse sweep` stored of a cell. Where several settings of a method were tested, the ones that are
 best on dev count, the same for all domains of a dataset: the report never chooses by test scores. What sets two methods
 apart is seen in runs that were trained alike (`alike`).
 """
@@ -19,6 +19,7 @@ from typing import Any
 from dualparse.errors import InputError
 from dualparse.lab.report.paper import DATASETS, LM, METHODS
 from dualparse.lab.sharing import read_in_answers, trained
+from dualparse.lab.store import Store
 
 MISSING = "-"
 BOTH = "both agents choose"
@@ -68,15 +69,7 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     """All results below a folder that have a test score."""
     if not folder.is_dir():
         raise InputError("no such folder of results", path=folder)
-    results = []
-    for path in sorted(folder.glob("*/*.json")):
-        try:
-            result = json.loads(path.read_bytes())
-        except ValueError:
-            raise InputError("not JSON", path=path) from None
-        if isinstance(result, dict) and "recipe" in result and "q2lf" in result.get("test", {}):
-            results.append(result)
-    return results
+    return [item.result for item in Store(folder).read() if "q2lf" in item.result.get("test", {})]
 
 
 def method(recipe: Result, *more: str) -> str:

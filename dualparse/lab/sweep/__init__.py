@@ -1,4 +1,4 @@
-"""Grids of runs. In: grid files. Out: one small JSON file a cell, made by jobs that run here or on a cluster.
+"""Grids of runs. In: grid files. Out: one stored result a cell, made by jobs that run here or on a cluster.
 
 grid.py       a grid file -> its cells
 plan.py       cells and what is there already -> what is to be done, and which stages cells share

@@ -1,7 +1,7 @@
 """One piece of a sweep, made for a process of its own: a shared stage, a cell, or a test score that was still missing.
 
-In: a `Job`, plain data that can be written as JSON. Out: a run folder, and for a cell its result file. While it works,
-a job holds its lock and tells how far it is in a small file beside it, so that anybody can see what runs.
+In: a `Job`, plain data that can be written as JSON. Out: a run folder, and for a cell its result in the store. While it
+works, a job holds its lock and tells how far it is in a small file beside it, so that anybody can see what runs.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 import dualparse
 from dualparse.config import Recipe, make_recipe
 from dualparse.files import write_text
+from dualparse.lab.store import Store
 from dualparse.migration import SCHEMA
 from dualparse.training.anatomy import WHOLE, all_stages, results
 
@@ -39,7 +40,7 @@ class Job:
     state    path without ending of its lock (.lock), progress (.json) and error (.error.txt)
     shared   what it takes from others (see `plan.shared_by`) -> folder of the run that trained it
     facts    goes into the result as it is: names of cell, grid and method, what varies, commit
-    result   the file to write; a stage has none
+    results  the folder its result goes to, under the name of the job; a stage has none
     """
 
     kind: Literal["stage", "cell", "test"]
@@ -50,7 +51,7 @@ class Job:
     device: str = "auto"
     shared: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
-    result: str = ""
+    results: str = ""
     test: bool = False
 
     def to_json(self) -> str:
@@ -106,8 +107,8 @@ def _run_stage(job: Job) -> None:
 
 def _run_cell(job: Job) -> None:
     """Train and score; the result is written when all is done."""
-    path = Path(job.result)
-    if path.exists():  # another sweep was quicker
+    store = Store(Path(job.results))
+    if store.get(job.name):  # another sweep was quicker
         return
     from dualparse.runs import Run
 
@@ -136,7 +137,7 @@ def _run_cell(job: Job) -> None:
         "software": software(),
         "seconds": round(time.perf_counter() - started, 1),
     }
-    write_text(path, json.dumps(result, indent=1) + "\n")
+    store.put(job.name, result)
 
 
 def _run_test(job: Job) -> None:
@@ -144,12 +145,12 @@ def _run_test(job: Job) -> None:
     from dualparse.runs import Run
     from dualparse.training.run import choose_device
 
-    path = Path(job.result)
-    if path.exists() and "test" in json.loads(path.read_bytes()):
+    store = Store(Path(job.results))
+    if (known := store.get(job.name)) and known.tested:
         return
     result = dict(job.facts)
     _score(result, _for_test(Run.open(Path(job.folder))), "test", choose_device(job.device))
-    write_text(path, json.dumps(result, indent=1) + "\n")
+    store.put(job.name, result)
 
 
 _KINDS = {"stage": _run_stage, "cell": _run_cell, "test": _run_test}

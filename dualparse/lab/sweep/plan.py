@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 from dualparse.config import Recipe, read_saved_recipe
 from dualparse.errors import InputError
 from dualparse.lab.sharing import PRETRAINING, fingerprint, parser_recipe, stage_recipe, trained
+from dualparse.lab.store import Store, Stored
 from dualparse.lab.sweep.grid import Cell
 from dualparse.lab.sweep.jobs import Job, is_running
 from dualparse.training.anatomy import WHOLE, all_stages, is_finished, members
@@ -41,7 +43,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Folders:
-    """Where run folders and results go; a grid has a folder of its name in each."""
+    """Where run folders and results go; a grid has a folder of its name among the runs, and names its results."""
 
     runs: Path
     results: Path
@@ -49,8 +51,9 @@ class Folders:
     def run(self, cell: Cell) -> Path:
         return self.runs / cell.grid / cell.name
 
-    def result(self, cell: Cell) -> Path:
-        return self.results / cell.grid / f"{cell.name}.json"
+    @property
+    def store(self) -> Store:
+        return Store(self.results)
 
     def state(self, cell: Cell) -> str:
         return str(self.runs / cell.grid / "jobs" / cell.name)
@@ -58,61 +61,50 @@ class Folders:
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell and what is known about it. `source` is the file of its result, which may be another grid's."""
+    """A cell and what is known about it. `source` is the result that counts, which may be another grid's."""
 
     cell: Cell
     state: State
-    result: dict[str, Any] = field(default_factory=dict)
-    source: Path | None = None
+    source: Stored | None = None
     note: str = ""
 
-
-@dataclass(frozen=True)
-class Stored:
-    """A result file that can be a cell's."""
-
-    path: Path
-    result: dict[str, Any]
-
     @property
-    def tested(self) -> bool:
-        return "test" in self.result
+    def result(self) -> dict[str, Any]:
+        return self.source.result if self.source else {}
 
 
-def read_stored(results: Path) -> dict[str, list[Stored]]:
-    """What a result trained -> the files that have it. Files of older versions that no recipe fits are left out."""
+def by_key(stored: Iterable[Stored]) -> dict[str, list[Stored]]:
+    """What a result trained -> the results that did. Those that no version's recipe fits are left out."""
     found: dict[str, list[Stored]] = {}
-    for path in sorted(results.glob("*/*.json")):
-        try:
-            result = json.loads(path.read_bytes())
-            key = trained(result).key
-        except (ValueError, KeyError, TypeError, InputError):
-            continue
-        found.setdefault(key, []).append(Stored(path, result))
+    for item in stored:
+        with suppress(KeyError, TypeError, InputError):
+            found.setdefault(trained(item.result).key, []).append(item)
     return found
 
 
 def look(cells: Iterable[Cell], folders: Folders, *, own: bool = False) -> list[Entry]:
     """The state of every cell; with `own`, results of other grids do not count."""
-    stored = read_stored(folders.results)
+    stored = folders.store.read()
+    names, keys = {item.name: item for item in stored}, by_key(stored)
     entries = []
     for cell in cells:
-        found = stored.get(cell.key, [])
-        entries.append(_look(cell, folders, [i for i in found if i.path == folders.result(cell)] if own else found))
+        found = keys.get(cell.key, [])
+        found = [item for item in found if item.name == cell.full_name] if own else found
+        entries.append(_look(cell, folders, found, names.get(cell.full_name)))
     return entries
 
 
-def _look(cell: Cell, folders: Folders, found: list[Stored]) -> Entry:
-    own = folders.result(cell)
-    # Its own file first, but rather another grid's with a test score than one without.
-    ranked = sorted(found, key=lambda item: (cell.test and not item.tested, item.path != own))
+def _look(cell: Cell, folders: Folders, found: list[Stored], own: Stored | None) -> Entry:
+    """`found` are the results of what it trains, `own` is that of its name, whatever it trained."""
+    # Its own first, but rather another grid's with a test score than one without.
+    ranked = sorted(found, key=lambda item: (cell.test and not item.tested, item.name != cell.full_name))
     if ranked and (ranked[0].tested or not cell.test):
-        return Entry(cell, State.DONE, ranked[0].result, ranked[0].path)
+        return Entry(cell, State.DONE, ranked[0])
     if ranked and _can_be_tested(ranked[0], folders):
-        return Entry(cell, State.TEST, ranked[0].result, ranked[0].path)
-    if own.exists():
-        known = any(item.path == own for item in found)
-        note = f"{own} " + (
+        return Entry(cell, State.TEST, ranked[0])
+    if own:
+        known = own in found
+        note = f"{own.name} in {own.path} " + (
             "has no test score, and its run is gone or was changed" if known else "was made with other settings"
         )
         return Entry(cell, State.OUTDATED, note=note)
@@ -129,13 +121,9 @@ def _look(cell: Cell, folders: Folders, found: list[Stored]) -> Entry:
 
 def _can_be_tested(stored: Stored, folders: Folders) -> bool:
     """Whether the run of a result is there, and would answer as it did when dev was scored."""
-    folder = _run_of(stored.path, folders)
+    folder = folders.runs / stored.name
     told = trained(stored.result)
     return folder.is_dir() and not told.removed and not _other_run(folder, told.recipe)
-
-
-def _run_of(result: Path, folders: Folders) -> Path:
-    return folders.runs / result.parent.name / result.stem
 
 
 def _other_run(folder: Path, recipe: Recipe) -> bool:
@@ -228,7 +216,7 @@ def cell_job(cell: Cell, folders: Folders, *, device: str, commit: str, repeated
         device=device,
         shared=_sources(cell.recipe, folders, repeated),
         facts=facts,
-        result=str(folders.result(cell)),
+        results=str(folders.results),
         test=cell.test,
     )
 
@@ -241,11 +229,11 @@ def scoring_job(entry: Entry, folders: Folders, *, device: str) -> Job:
         "test",
         cell.full_name,
         cell.recipe.model_dump(mode="json"),
-        str(_run_of(entry.source, folders)),
+        str(folders.runs / entry.source.name),
         folders.state(cell),
         device=device,
         facts=entry.result,
-        result=str(folders.result(cell)),
+        results=str(folders.results),
     )
 
 

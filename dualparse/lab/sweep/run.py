@@ -63,7 +63,7 @@ def _ended(job: Job, error: str) -> Ended:
 
 def _remove(cell: Cell, folders: Folders) -> None:
     """Make room for a cell whose settings have changed."""
-    folders.result(cell).unlink(missing_ok=True)
+    folders.store.drop(cell.full_name)
     if folders.run(cell).is_dir():
         shutil.rmtree(folders.run(cell))
     Path(folders.state(cell) + ".error.txt").unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""`dualparse report`: tables, figures and claims from result files."""
+"""`dualparse report`: tables, figures and claims from stored results."""
 
 from __future__ import annotations
 

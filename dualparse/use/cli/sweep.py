@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dualparse.errors import InputError
+from dualparse.lab.store import Store
 from dualparse.lab.sweep.backends import Backend, Local, OnRay
 from dualparse.lab.sweep.board import Board
 from dualparse.lab.sweep.grid import Cell, cells_of, named, read_grid
@@ -40,7 +40,7 @@ def sweep(
     replace: bool = typer.Option(False, help="Run cells anew whose results were made with other settings."),
     own: bool = typer.Option(False, help="Results of other grids with the same settings do not count."),
     runs: Path = typer.Option(Path("runs"), help="Where the run folders go."),
-    results: Path = typer.Option(Path("results"), help="Where the results go, one JSON file a cell."),
+    results: Path = typer.Option(Path("results"), help="Where the results go, a line a cell in a file a grid."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     backend: str = typer.Option("local", help="local, or ray: the jobs go to a Ray cluster."),
     address: str = typer.Option("", help="Ray: address of the cluster; one on this machine by default."),
@@ -110,7 +110,8 @@ def _tell(ended: Ended, board: Board, console: Console) -> None:
     if ended.error:
         console.print(Text(f"failed  {ended.job.name}: {first_line(ended.error)}", style="red"), soft_wrap=True)
         return
-    result = json.loads(Path(ended.job.result).read_bytes()) if ended.job.result else {}
+    stored = Store(Path(ended.job.results)).get(ended.job.name) if ended.job.results else None
+    result = stored.result if stored else {}
     scores = [f"{split} {_score(result[split])}" for split in ("dev", "test") if "q2lf" in result.get(split, {})]
     console.print(Text("  ".join([f"done    {ended.job.name}", *scores, _time(seconds)])), soft_wrap=True)
 
@@ -120,8 +121,8 @@ def _list(entries: list[Entry], folders: Folders, console: Console) -> None:
     width = max(len(entry.cell.full_name) for entry in entries)
     for entry in entries:
         note = entry.note
-        if entry.source is not None and entry.source != folders.result(entry.cell):
-            note = f"from {entry.source}"
+        if entry.source is not None and entry.source.name != entry.cell.full_name:
+            note = f"from {entry.source.name}"
         scores = [f"{split} {_score(entry.result[split])}" for split in ("dev", "test") if split in entry.result]
         state = Text(f"{entry.state:<{STATE_WIDTH}}", style=STYLES.get(entry.state, ""))
         line = Text.assemble(f"{entry.cell.full_name:<{width}}  ", state, "  ", "  ".join([*scores, note]))

@@ -19,6 +19,7 @@ from dualparse.lab.sweep.jobs import Job, current_commit, is_running, read_progr
 from dualparse.lab.sweep.line import Line
 from dualparse.lab.sweep.plan import Folders, State, look, work_of
 from dualparse.lab.sweep.run import Ended, score_chosen, sweep
+from dualparse.migration import SCHEMA
 from dualparse.networks.tensors import load_tensors
 from dualparse.training import run as run_module
 from dualparse.training.run import train
@@ -69,6 +70,12 @@ def cells(*methods: str, test: bool = True, **settings) -> list[Cell]:
     ]
 
 
+def stored(name: str, folders: Folders) -> dict:
+    found = folders.store.get(name)
+    assert found
+    return found.result
+
+
 def run(cells: list[Cell], folders: Folders, **options) -> list[Ended]:
     work = work_of(look(cells, folders), folders, device="cpu", commit=current_commit(), **options)
     return list(sweep(work, folders, InProcess()))
@@ -85,7 +92,7 @@ def test_a_sweep_trains_stages_once_and_scores_every_cell(folders):
 def test_a_refit_is_scored_on_test_and_the_run_before_it_on_dev(folders):
     plain, again = cells("dual"), cells("dual", refit=True)
     run(again, folders)
-    result = json.loads((folders.results / "grid" / "dual.json").read_text())
+    result = stored("grid/dual", folders)
     folder = folders.run(again[0])
     assert (folder / "predictions.dev.jsonl").exists() and not (folder / "predictions.test.jsonl").exists()
     assert (folder / "refit" / "predictions.test.jsonl").exists()
@@ -100,21 +107,21 @@ def test_a_refit_is_scored_on_test_and_the_run_before_it_on_dev(folders):
 def test_test_is_scored_later_with_the_refit_as_well(folders):
     run(cells("sup", test=False, refit=True), folders)
     run(cells("sup", refit=True), folders)
-    result = json.loads((folders.results / "grid" / "sup.json").read_text())
+    result = stored("grid/sup", folders)
     folder = folders.run(cells("sup")[0])
     assert json.loads((folder / "refit" / "metrics.json").read_text())["test"] == result["test"]
 
 
 def test_a_result_says_where_it_comes_from(folders, tmp_path):
     run(cells("dual"), folders)
-    result = json.loads((folders.results / "grid" / "dual.json").read_text())
+    result = stored("grid/dual", folders)
     assert (result["cell"], result["grid"], result["method"], result["varied"]) == (
         "dual",
         "grid",
         "dual",
         {"x": "dual"},
     )
-    assert result["recipe"] == cells("dual")[0].recipe.model_dump(mode="json")
+    assert result["recipe"] == cells("dual")[0].recipe.model_dump(mode="json") and result["schema"] == SCHEMA
     assert result["commit"] == "abc" and result["hardware"].endswith("CPU") and result["seconds"] > 0
     assert result["software"]["torch"] == torch.__version__
     train_file = tmp_path / "toy" / "train.tsv"
@@ -175,7 +182,7 @@ def test_a_stage_that_fails_fails_its_cells_and_no_others(folders, tmp_path):
     errors = {event.job.name: event.error for event in ended if event.error}
     assert len(errors) == 2 and "shared/q2lf-" in errors["grid/bad"] and "nowhere.txt" in errors["grid/bad"]
     assert [entry.state for entry in look([bad, *cells("sup")], folders)] == [State.FAILED, State.DONE]
-    assert not (folders.results / "grid" / "bad.json").exists()
+    assert folders.store.get("grid/bad") is None
 
 
 def test_a_failed_cell_is_tried_again(folders):
@@ -193,15 +200,15 @@ def test_changed_settings_replace_result_and_run_when_asked(folders):
     assert run(changed, folders) == []
     assert look(changed, folders)[0].state == State.OUTDATED
     run(changed, folders, replace=True)
-    assert json.loads((folders.results / "grid" / "sup.json").read_text())["recipe"]["seed"] == 7
+    assert stored("grid/sup", folders)["recipe"]["seed"] == 7
 
 
 def test_test_is_scored_later_where_it_is_missing(folders):
     run(cells("sup", test=False), folders)
-    before = json.loads((folders.results / "grid" / "sup.json").read_text())
+    before = stored("grid/sup", folders)
     assert "test" not in before and set(before["correct"]) == {"dev"}
     [ended] = run(cells("sup"), folders)
-    after = json.loads((folders.results / "grid" / "sup.json").read_text())
+    after = stored("grid/sup", folders)
     grown = ("correct", "mistakes")
     assert ended.job.kind == "test" and all(set(after[key]) == {"dev", "test"} for key in grown)
     assert {key: after[key] for key in before if key not in grown} == {
@@ -217,14 +224,12 @@ def test_chosen_settings_are_tested_and_the_others_are_not(folders):
     assert not list(score_chosen(grid, {"grid": ["seed"]}, folders, InProcess(), device="cpu"))  # nothing is done yet
     run(grid, folders)
     for seed, accuracy in ((1, 10.0), (2, 20.0)):
-        path = folders.results / "grid" / f"seed{seed}.json"
-        result = json.loads(path.read_text())
+        result = stored(f"grid/seed{seed}", folders)
         result["dev"]["q2lf"]["accuracy"] = accuracy
-        path.write_text(json.dumps(result))
+        folders.store.put(f"grid/seed{seed}", result)
     [ended] = score_chosen(grid, {"grid": ["seed"]}, folders, InProcess(), device="cpu")
     assert ended.job.name == "grid/seed2"
-    tested = [path.name for path in (folders.results / "grid").iterdir() if "test" in json.loads(path.read_text())]
-    assert tested == ["seed2.json"]
+    assert [item.name for item in folders.store.read() if item.tested] == ["grid/seed2"]
 
 
 def test_a_job_tells_how_far_it_is_while_it_holds_its_lock(folders, monkeypatch):

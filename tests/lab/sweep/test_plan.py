@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,9 +30,7 @@ def store(folders: Folders, cell: Cell, *, accuracy: float = 50.0, test: bool = 
     result = {"cell": cell.name, "recipe": cell.recipe.model_dump(mode="json"), "dev": {"q2lf": {"accuracy": accuracy}}}
     if test:
         result["test"] = {"q2lf": {"accuracy": accuracy}}
-    path = folders.result(cell)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result | more))
+    folders.store.put(cell.full_name, result | more)
 
 
 def state(cell: Cell, folders: Folders, **options) -> State:
@@ -56,7 +53,7 @@ def test_a_result_of_another_grid_counts_by_what_it_trained(folders):
     one, same = cell("one"), cell("other-name", "other")
     store(folders, same)
     entry = look([one], folders)[0]
-    assert entry.state == State.DONE and entry.source == folders.result(same)
+    assert entry.state == State.DONE and entry.source.name == same.full_name
     assert state(one, folders, own=True) == State.WAITING
 
 
@@ -67,11 +64,9 @@ def test_settings_that_are_not_read_do_not_keep_a_result_from_counting(folders):
 
 def test_a_result_of_an_older_version_counts_as_if_new_settings_had_their_default(folders):
     one = cell("one")
-    store(folders, one)
-    path = folders.result(one)
-    result = json.loads(path.read_text())
-    del result["recipe"]["model"]["word_dropout"]
-    path.write_text(json.dumps(result))
+    recipe = one.recipe.model_dump(mode="json")
+    del recipe["model"]["word_dropout"]
+    store(folders, one, recipe=recipe)
     assert state(one, folders) == State.DONE
 
 
@@ -92,11 +87,9 @@ def test_a_run_with_other_settings_is_noticed(folders):
     assert state(one, folders) == State.OUTDATED
 
 
-def test_files_that_are_no_results_are_passed_over(folders):
-    for name, text in (("a", "{"), ("b", "[1]"), ("c", '{"recipe": {"domain": 3}}'), ("d", '{"recipe": 1}')):
-        path = folders.results / "grid" / f"{name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+def test_results_that_no_recipe_fits_are_passed_over(folders):
+    for name, recipe in (("a", {"domain": 3}), ("b", {}), ("c", {"domain": "trails", "oven": True})):
+        folders.store.put(f"grid/{name}", {"recipe": recipe, "test": {}})
     assert state(cell("one"), folders) == State.WAITING
 
 
@@ -233,7 +226,7 @@ def test_a_missing_test_score_is_a_job_of_its_own(folders):
     assert state(one, folders) == State.OUTDATED  # its run is gone
     folders.run(one).mkdir(parents=True)
     [job] = work([one], folders).cells
-    assert (job.kind, job.folder, job.result) == ("test", str(folders.run(one)), str(folders.result(one)))
+    assert (job.kind, job.folder, job.name) == ("test", str(folders.run(one)), "grid/one")
 
 
 def test_a_run_that_was_changed_since_is_not_tested(folders):
@@ -255,7 +248,7 @@ def test_a_test_score_never_changes_a_result_of_another_grid(folders):
     store(folders, other, test=False)
     folders.run(other).mkdir(parents=True)
     [job] = work([one], folders).cells
-    assert (job.folder, job.result) == (str(folders.run(other)), str(folders.result(one)))
+    assert (job.folder, job.name) == (str(folders.run(other)), "grid/one")
 
 
 def test_the_best_values_on_dev_are_chosen_over_everything_else(folders):

@@ -8,6 +8,7 @@ from dataclasses import astuple
 import pytest
 
 from dualparse.data.template import write_template
+from dualparse.lab.store import Store
 
 RECIPE = """
 domain = "lib"
@@ -42,7 +43,9 @@ def test_a_sweep_from_the_shell(dualparse, tmp_path):
     code, out, err = dualparse("sweep", "grid.toml", "--only", "*seed=1", "--device", "cpu")
     assert code == 0, out + err
     assert "done    shared/q2lf-" in out and "done    grid/tiny,seed=1  dev " in out
-    result = json.loads((tmp_path / "results" / "grid" / "tiny,seed=1.json").read_text())
+    stored = Store(tmp_path / "results").get("grid/tiny,seed=1")
+    assert stored and stored.path == tmp_path / "results" / "grid.jsonl"
+    result = stored.result
     assert result["recipe"]["seed"] == 1 and "q2lf" in result["test"]
     code, out, _ = dualparse("sweep", "grid.toml", "--list")
     assert code == 0 and "2 cells: 1 done, 1 waiting" in out
