@@ -16,8 +16,8 @@ from pathlib import Path
 
 from dualparse.data.examples import read_examples
 from dualparse.domains import overnight
+from dualparse.domains.embedded import EMBEDDED
 from dualparse.domains.plain import plain
-from dualparse.domains.registry import EMBEDDED
 from dualparse.domains.world import World, read_world
 from dualparse.fetch.benchmarks import data_dir
 from dualparse.lf.errors import LF_ERRORS

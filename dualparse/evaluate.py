@@ -13,7 +13,7 @@ import numpy as np
 import sacrebleu
 
 from dualparse.domains.domain import Domain
-from dualparse.lf.errors import LF_ERRORS, LFSyntaxError
+from dualparse.domains.metrics import exact, meaning
 from dualparse.lf.verdict import Verdict
 
 
@@ -29,7 +29,7 @@ class Judged:
     exact: bool
     gold_denotation: str | None
     denotation: str | None
-    correct: bool  # by the domain's metric
+    correct: float  # by the domain's metric: a truth value, or a share
 
     def as_json(self) -> dict[str, object]:
         return asdict(self)
@@ -42,36 +42,25 @@ def pick(domain: Domain, candidates: Sequence[str]) -> str:
 
 def judge(domain: Domain, query: str, gold: str, predicted: str) -> Judged:
     """Compare one predicted form with the gold one."""
-    exact = _same_form(domain, gold, predicted)
-    expected, found = denotation(domain, gold), denotation(domain, predicted)
-    correct = exact if domain.metric == "exact" else found is not None and found == expected
-    return Judged(query, gold, predicted, domain.check(predicted), exact, expected, found, correct)
+    return Judged(
+        query,
+        gold,
+        predicted,
+        domain.check(predicted),
+        exact(gold, predicted, domain),
+        meaning(gold, domain),
+        meaning(predicted, domain),
+        domain.metric(gold, predicted, domain),
+    )
 
 
-def denotation(domain: Domain, text: str) -> str | None:
-    """What a form means, or None where it cannot be executed."""
-    if domain.execute is None:
-        return None
-    try:
-        return domain.execute(text)
-    except LF_ERRORS:
-        return None
-
-
-def _same_form(domain: Domain, gold: str, predicted: str) -> bool:
-    try:
-        return domain.normalize(gold) == domain.normalize(predicted)
-    except LFSyntaxError:
-        return False
-
-
-def summarize(judged: Sequence[Judged], *, metric: str) -> dict[str, float | int | str | list[float]]:
-    """Scores of a set, in per cent."""
+def summarize(judged: Sequence[Judged], *, domain: Domain) -> dict[str, float | int | str | list[float]]:
+    """Scores of a set, in per cent; accuracy is by the domain's metric, whose name stands beside it."""
     has_denotations = any(item.gold_denotation is not None for item in judged)
     correct = np.array([item.correct for item in judged], dtype=float)
     low, high = bootstrap(correct)
     scores: dict[str, float | int | str | list[float]] = {
-        "metric": metric,
+        "metric": domain.metric.__name__,
         "accuracy": percent(correct),
         "interval_95": [low, high],
         "exact": percent([item.exact for item in judged]),
@@ -85,7 +74,7 @@ def summarize(judged: Sequence[Judged], *, metric: str) -> dict[str, float | int
     return scores
 
 
-def percent(hits: Sequence[bool] | np.ndarray) -> float:
+def percent(hits: Sequence[float] | np.ndarray) -> float:
     """
     >>> percent([True, False, True])
     66.67

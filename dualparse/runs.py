@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,9 @@ class Run:
             raise InputError("not a run folder: config.toml is missing", path=folder)
         return cls(folder)
 
-    @property
+    @cached_property
     def recipe(self) -> Recipe:
+        """Read once; another object that writes the same folder's recipe meanwhile is not noticed."""
         path = self.folder / "config.toml"
         recipe, _ = read_saved_recipe(path)
         if not path.read_bytes().endswith(b"\n"):  # it would read well, with defaults for what is gone
@@ -63,6 +65,7 @@ class Run:
 
     def save_recipe(self, recipe: Recipe) -> None:
         write_text(self.folder / "config.toml", write_recipe(recipe))
+        self.__dict__.pop("recipe", None)
 
     def vocab_path(self, side: str) -> Path:
         return self.folder / f"{side}.vocab"

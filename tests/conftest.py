@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -23,3 +25,12 @@ def benchmark_data() -> Path:
     if not folder or not (Path(folder) / "atis").is_dir():
         pytest.skip("needs the benchmark files: set DUALPARSE_DATA")
     return Path(folder)
+
+
+@pytest.fixture
+def toy_domain() -> Iterator[Callable[[dict[str, Path]], object]]:
+    """Makes the toy known to dualparse until a test is over: `toy_domain(files of its examples)`."""
+    import toy
+
+    with ExitStack() as stack:
+        yield lambda files: stack.enter_context(toy.registered(files))

@@ -19,6 +19,7 @@ RANKS = {
     "lines": 1,
     "files": 1,
     "migration": 1,
+    "plugins": 1,
     "lf": 2,
     "fetch": 2,
     "domains": 3,

@@ -10,7 +10,8 @@ import toy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualparse.evaluate import bleu, bootstrap, denotation, judge, percent, pick, summarize
+from dualparse.domains.metrics import denotation, exact, meaning
+from dualparse.evaluate import bleu, bootstrap, judge, percent, pick, summarize
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.verdict import VALID, Verdict
 
@@ -35,7 +36,7 @@ def check(text: str) -> Verdict:
     return VALID if text in ANSWERS else Verdict(text == "( fails )", False, "bad")
 
 
-def domain(metric: str = "denotation", **changes):
+def domain(metric=denotation, **changes):
     return toy.domain(**{"execute": execute, "normalize": normalize, "check": check, "metric": metric} | changes)
 
 
@@ -46,7 +47,7 @@ def test_the_prediction_is_the_first_valid_form():
 
 
 @pytest.mark.parametrize(
-    ("gold", "predicted", "exact", "same"),
+    ("gold", "predicted", "alike", "same"),
     [
         ("( a )", "( a )", True, True),
         ("( a )", "( a  )", True, True),
@@ -58,10 +59,10 @@ def test_the_prediction_is_the_first_valid_form():
         ("( fails )", "( fails )", True, False),
     ],
 )
-def test_exact_match_and_denotation(gold, predicted, exact, same):
-    by_meaning, by_form = (judge(domain(metric), "q", gold, predicted) for metric in ("denotation", "exact"))
-    assert (by_meaning.exact, by_meaning.correct) == (exact, same)
-    assert (by_form.exact, by_form.correct) == (exact, exact)
+def test_exact_match_and_denotation(gold, predicted, alike, same):
+    by_meaning, by_form = (judge(domain(metric), "q", gold, predicted) for metric in (denotation, exact))
+    assert (by_meaning.exact, by_meaning.correct) == (alike, same)
+    assert (by_form.exact, by_form.correct) == (alike, alike)
 
 
 def test_what_is_known_about_a_prediction():
@@ -76,9 +77,9 @@ def test_what_is_known_about_a_prediction():
 
 
 def test_a_domain_without_an_executor_has_no_denotations():
-    found = judge(domain("exact", execute=None), "q", "( a )", "( a )")
+    found = judge(domain(exact, execute=None), "q", "( a )", "( a )")
     assert (found.correct, found.denotation, found.gold_denotation) == (True, None, None)
-    assert "denotation" not in summarize([found], metric="exact")
+    assert "denotation" not in summarize([found], domain=domain(exact))
 
 
 def test_only_the_two_errors_of_forms_mean_a_bad_form():
@@ -86,12 +87,12 @@ def test_only_the_two_errors_of_forms_mean_a_bad_form():
         raise KeyError(text)
 
     with pytest.raises(KeyError):
-        denotation(domain(execute=broken), "( a )")
+        meaning("( a )", domain(execute=broken))
 
 
 def test_a_summary_names_its_metric():
     judged = [judge(domain(), "q", "( a )", predicted) for predicted in ("( a )", "( b )", "( c )", "soup")]
-    scores = summarize(judged, metric="denotation")
+    scores = summarize(judged, domain=domain())
     assert scores["metric"] == "denotation"
     assert (scores["accuracy"], scores["denotation"], scores["exact"], scores["valid"]) == (50.0, 50.0, 25.0, 75.0)
     low, high = scores["interval_95"]
@@ -99,8 +100,20 @@ def test_a_summary_names_its_metric():
     assert scores["examples"] == 4
 
 
+def test_a_metric_of_ones_own_is_a_function_and_may_give_shares():
+    def words(gold: str, predicted: str, domain) -> float:
+        """The share of the gold words that were said."""
+        wanted = gold.split()
+        return sum(word in predicted.split() for word in wanted) / len(wanted)
+
+    judged = [judge(domain(words), "q", "( a )", predicted) for predicted in ("( a )", "( b )")]
+    scores = summarize(judged, domain=domain(words))
+    assert (scores["metric"], scores["accuracy"], scores["exact"]) == ("words", 83.33, 50.0)
+    assert json.loads(json.dumps(judged[1].as_json()))["correct"] == pytest.approx(2 / 3)
+
+
 def test_a_summary_of_nothing():
-    assert summarize([], metric="exact")["accuracy"] == 0.0
+    assert summarize([], domain=domain(exact))["accuracy"] == 0.0
 
 
 def test_percent():

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 import torch
 import toy
 import uvicorn
@@ -30,8 +29,7 @@ RECIPE = {
 
 def make_run(folder: Path, **changes: object) -> Path:
     """Train the toy; a few seconds."""
-    with pytest.MonkeyPatch.context() as patch:
-        toy.install(patch, toy.write_files(folder / "toy"))
+    with toy.registered(toy.write_files(folder / "toy")):
         list(train(make_recipe(RECIPE | changes), folder / "run", device=torch.device("cpu")))
     return folder / "run"
 

@@ -11,7 +11,10 @@ from pathlib import Path
 from dualparse.domains.atis_text import preparation
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import read_lexicon
+from dualparse.domains.metrics import exact
+from dualparse.domains.registry import Family
 from dualparse.errors import InputError
+from dualparse.fetch.benchmarks import dataset, require
 from dualparse.lf.canonical import normalize_text
 from dualparse.lf.ontology import read_ontology
 from dualparse.lf.typecheck import check_text
@@ -46,8 +49,17 @@ def load(folder: Path) -> Domain:
         execute=None,
         normalize=normalize_text,
         files=files,
-        metric="exact",
+        metric=exact,
         ontology=ontology,
         questions=QUESTIONS,
         preparation=preparation(),
     )
+
+
+FAMILY = Family(
+    name="atis",
+    title="Flights",
+    names=("atis",),
+    open=lambda name: load(require("atis")),
+    dataset=dataset("atis"),
+)

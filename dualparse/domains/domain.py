@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dualparse.domains.lexicon import Lexicon
+from dualparse.domains.metrics import Metric, exact
 from dualparse.domains.text import Preparation
 from dualparse.lf.verdict import Verdict
 
@@ -21,6 +22,7 @@ class Domain:
     check      form text -> Verdict, never raises for a bad form
     execute    form text -> printed denotation, raises the two LF errors; None where the domain has no executor
     normalize  form text -> text of its order-free normal form, for exact match; raises LFSyntaxError
+    metric     (gold form, predicted form, domain) -> true or a share: what accuracy means here
     files      split name ("train", "dev", "test", "extra", "queries") -> tab-separated file; a missing "dev" means
                that dev is drawn from train
     """
@@ -32,7 +34,7 @@ class Domain:
     execute: Callable[[str], str] | None
     normalize: Callable[[str], str]
     files: Mapping[str, Path] = field(default_factory=dict)
-    metric: str = "exact"  # or "denotation": what accuracy means here
+    metric: Metric = exact
     grammar: Path | None = None
     ontology: object | None = None  # lf.typecheck.Ontology where the domain has one
     world: object | None = None  # domains.world.World where the domain has one

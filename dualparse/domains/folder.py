@@ -2,7 +2,7 @@
 
 In: a folder with
 
-    domain.toml      name, title, description, questions (a few examples)
+    domain.toml      name, title, description, questions (a few examples), metric
     ontology.txt     types and properties, see `dualparse.domains.schema`
     world.tsv        the facts, see `dualparse.domains.world`
     lexicon.txt      lines `phrase :- NP : entity`
@@ -26,6 +26,7 @@ from pathlib import Path
 from dualparse.domains.answers import Answers
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon, read_entries
+from dualparse.domains.metrics import Metric, denotation, find_metric
 from dualparse.domains.plain import plain
 from dualparse.domains.schema import Report, Schema, read_schema
 from dualparse.domains.world import World, parse_fact
@@ -56,6 +57,7 @@ class Description:
     description: str = ""
     questions: tuple[str, ...] = ()
     database: str = ""  # where the data is, of a folder that `dualparse connect` wrote
+    metric: Metric = denotation
 
 
 def load(folder: Path) -> Domain:
@@ -83,7 +85,7 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
         execute=answers.execute,
         normalize=normalize_text,
         files={split: folder / file for split, file in EXAMPLES.items() if (folder / file).is_file()},
-        metric="denotation",
+        metric=described.metric,
         grammar=folder / GRAMMAR if (folder / GRAMMAR).is_file() else None,
         ontology=schema,
         world=world,
@@ -115,7 +117,8 @@ def read_description(path: Path, *, report: Report = raise_error) -> Description
             del told[key]
             line_of_key = next((number for number, line in lines.items() if line.split("=")[0].strip() == key), None)
             report(InputError(problem, path=path, line=line_of_key))
-    return Description(**{**told, "questions": tuple(told.get("questions", ()))})
+    read = {"questions": tuple, "metric": find_metric}
+    return Description(**{key: read.get(key, str)(value) for key, value in told.items()})
 
 
 def _key_problem(key: str, value: object) -> str:
@@ -129,6 +132,14 @@ def _key_problem(key: str, value: object) -> str:
         return f"{key!r} must be a text"
     if key == "name" and not _NAME.fullmatch(value):
         return f"{value!r} is not a name: small letters, digits, - and _ only"
+    return _metric_problem(value) if key == "metric" else ""
+
+
+def _metric_problem(name: str) -> str:
+    try:
+        find_metric(name)
+    except InputError as error:
+        return error.message
     return ""
 
 

@@ -15,7 +15,10 @@ from dualparse.domains.answers import Answers
 from dualparse.domains.domain import Domain
 from dualparse.domains.functions import sempre
 from dualparse.domains.lexicon import read_lexicon
+from dualparse.domains.metrics import denotation
+from dualparse.domains.registry import Family
 from dualparse.domains.world import World
+from dualparse.fetch.benchmarks import dataset, require
 from dualparse.lf.execute import Executor
 from dualparse.lf.sexpr import read, write
 from dualparse.lf.values import TRUE, Value, date, name, number, time
@@ -284,7 +287,16 @@ def load(name: str, folder: Path) -> Domain:
         execute=answers.execute,
         normalize=normalize,
         files={split: folder / f"{name}_{split}.tsv" for split in ("train", "test", "extra")},
-        metric="denotation",
+        metric=denotation,
         grammar=grammar if grammar.is_file() else None,
         world=world(name),
     )
+
+
+FAMILY = Family(
+    name="overnight",
+    title="OVERNIGHT, eight small domains",
+    names=DOMAINS,
+    open=lambda name: load(name, require("overnight")),
+    dataset=dataset("overnight"),
+)

@@ -1,50 +1,151 @@
 """Domains by name: what a user types after `--domain` in, a `Domain` out.
 
-A name is `atis`, one of OVERNIGHT's eight (`blocks` or `overnight/blocks`), a domain that ships with the package, or
-the path of a folder of one's own.
+A benchmark, or any other family of domains, is one file that describes itself as a `Family`. Three ways to make one
+known: the list of those that ship with dualparse (`SHIPPED`), an entry point of the group `dualparse.domains` in any
+installed package, and `register` in a program. Beside these a name may be the path of a folder of one's own, or
+`package.module:name` of a domain. Everything above this module is handed a `Domain`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 
-import dualparse.domains
-from dualparse.domains import atis, folder, overnight
+from dualparse.domains import folder
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
-from dualparse.fetch.benchmarks import require
+from dualparse.fetch import benchmarks
+from dualparse.fetch.benchmarks import Dataset
+from dualparse.plugins import is_reference, load_object
 from dualparse.suggest import unknown_name
 
-EMBEDDED = Path(dualparse.domains.__file__).parent / "files"
-_OVERNIGHT = "overnight/"
+SHIPPED = (
+    "dualparse.domains.embedded:FAMILY",
+    "dualparse.domains.atis:FAMILY",
+    "dualparse.domains.overnight:FAMILY",
+)
+GROUP = "dualparse.domains"  # of entry points
 
 
-def embedded_names() -> list[str]:
-    """The domains that ship with the package and need no download."""
-    return sorted(path.parent.name for path in EMBEDDED.glob("*/domain.toml"))
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Domains that come from one place.
+
+    name     of the family; it may stand before a domain's: `overnight/blocks`
+    names    of its domains
+    open     one of these names -> Domain
+    dataset  the files it needs, which `dualparse data get` brings; None where it needs none
+    """
+
+    name: str
+    title: str
+    names: tuple[str, ...]
+    open: Callable[[str], Domain]
+    dataset: Dataset | None = None
+
+    def called(self, text: str) -> str | None:
+        """The name of the domain that a text names, with or without the family's before it."""
+        name = text.removeprefix(f"{self.name}/")
+        return name if name in self.names else None
+
+
+_registered: dict[str, Family] = {}
+
+
+def register(family: Family) -> None:
+    """Make a family known in this program; a name that is taken is an error."""
+    for other in _known():
+        if other.name == family.name or set(other.names) & set(family.names):
+            taken = sorted({other.name} & {family.name} | set(other.names) & set(family.names))
+            raise InputError(f"{', '.join(taken)} is known already: {other.title}")
+    _registered[family.name] = family
+
+
+@contextmanager
+def registered(family: Family) -> Iterator[Family]:
+    """A family known for a while."""
+    register(family)
+    try:
+        yield family
+    finally:
+        del _registered[family.name]
+
+
+def families() -> list[Family]:
+    """Every family there is: those that ship with dualparse first, those of other packages last."""
+    return [*_known(), *_plugged_in()]
 
 
 def domain_names() -> list[str]:
-    """Every name `open_domain` knows: those that ship with the package first, then the benchmarks."""
-    return [*embedded_names(), "atis", *overnight.DOMAINS]
+    """Every name `open_domain` knows."""
+    return [name for family in families() for name in family.names]
 
 
-def open_domain(name_or_folder: str) -> Domain:
+def datasets() -> dict[str, Dataset]:
+    """Every dataset there is, by its name: the published files dualparse knows of, and those of other families."""
+    own = {name: benchmarks.dataset(name) for name in benchmarks.NAMES}
+    return own | {family.dataset.name: family.dataset for family in families() if family.dataset}
+
+
+def open_domain(name: str) -> Domain:
     """Load a domain; for a benchmark whose files are not here the error has the line that gets them.
 
     >>> open_domain("trails").name
     'trails'
     """
-    name = name_or_folder.removeprefix(_OVERNIGHT)
-    if name in overnight.DOMAINS:
-        return overnight.load(name, require("overnight"))
-    if name_or_folder == "atis":
-        return atis.load(require("atis"))
-    if name_or_folder in embedded_names():
-        return folder.load(EMBEDDED / name_or_folder)
-    path = Path(name_or_folder).expanduser()
+    path = Path(name).expanduser()
+    if found := _opened(name, _known()):
+        return found
+    if (path / folder.DESCRIPTION).is_file():  # before other packages, of which one may be broken
+        return folder.load(path)
+    if found := _opened(name, _plugged_in()):
+        return found
     if path.is_dir():
         return folder.load(path)
-    if len(path.parts) > 1 and not name_or_folder.startswith(_OVERNIGHT):
+    if is_reference(name):
+        return _referred(name)
+    family, _, rest = name.partition("/")
+    if rest and family not in (each.name for each in families()):
         raise InputError("no such folder", path=path)
-    raise InputError(unknown_name("domain", name, domain_names()) + ", or the path of a domain folder")
+    raise InputError(unknown_name("domain", rest or name, domain_names()) + ", or the path of a domain folder")
+
+
+def _known() -> Iterator[Family]:
+    """The families of dualparse and of this program."""
+    yield from (_family(reference, f"a part of dualparse, {reference},") for reference in SHIPPED)
+    yield from _registered.values()
+
+
+def _plugged_in() -> Iterator[Family]:
+    """The families of other installed packages."""
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        package = entry.dist.name if entry.dist else entry.value
+        yield _family(entry.value, f"the entry point {entry.name!r} of the installed package {package!r}")
+
+
+def _family(reference: str, where: str) -> Family:
+    found = load_object(reference, what="family of domains")
+    if not isinstance(found, Family):
+        raise InputError(f"{where} is no Family of dualparse.domains.registry, but a {type(found).__name__}")
+    return found
+
+
+def _opened(text: str, known: Iterator[Family]) -> Domain | None:
+    for family in known:
+        if name := family.called(text):
+            return family.open(name)
+    return None
+
+
+def _referred(reference: str) -> Domain:
+    """The domain of a `package.module:name`: itself, or what a function without arguments returns."""
+    found = load_object(reference, what="domain")
+    made = found() if callable(found) else found
+    if not isinstance(made, Domain):
+        raise InputError(
+            f"{reference!r} is of type {type(made).__name__}; expected a Domain or a function that makes one"
+        )
+    return made

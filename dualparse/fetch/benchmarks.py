@@ -1,8 +1,8 @@
 """The published benchmark files: where they are, how to get them here, whether they are right (paper Section 4.1).
 
-In: dataset names. Out: files in the data folder (`atis/`, `overnight/`, `overnight/grammars/`), each equal to the
-published one by its SHA-256 in `checksums.txt`. The word vectors, published without a checksum, are a matter of
-their own: see `dualparse.fetch.glove_files`.
+In: datasets, or names of those dualparse knows of. Out: files in the data folder (`atis/`, `overnight/`,
+`overnight/grammars/`), each equal to the published one by its SHA-256 in `checksums.txt`. The word vectors, published
+without a checksum, are a matter of their own: see `dualparse.fetch.glove_files`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A group of files that are got together.
+    """A group of files that are got together. Those of a benchmark that is not part of dualparse come with its `Family`
+    (`dualparse.domains.registry`).
 
     origin     who published it, for people
     folder     its place in the data folder
@@ -97,11 +98,15 @@ def dataset(name: str) -> Dataset:
     return Dataset(name, title, origin, folder, address, checksums)
 
 
-def verify(names: Iterable[str] = NAMES, *, folder: Path | None = None) -> dict[str, State]:
+def _wanted(names: Iterable[str | Dataset]) -> list[Dataset]:
+    return [name if isinstance(name, Dataset) else dataset(name) for name in names]
+
+
+def verify(names: Iterable[str | Dataset] = NAMES, *, folder: Path | None = None) -> dict[str, State]:
     """The state of every file, by its path in the data folder."""
     folder = folder or data_dir()
     states: dict[str, State] = {}
-    for wanted in map(dataset, names):
+    for wanted in _wanted(names):
         place = folder / wanted.folder
         if wanted.name == "glove":
             found = glove_files.find(place)
@@ -113,7 +118,7 @@ def verify(names: Iterable[str] = NAMES, *, folder: Path | None = None) -> dict[
 
 
 def get(
-    names: Sequence[str],
+    names: Sequence[str | Dataset],
     *,
     folder: Path | None = None,
     source: Path | None = None,
@@ -131,7 +136,7 @@ def get(
     if source is not None and not source.is_dir():
         raise InputError("no such folder", path=source)
     outcomes: dict[str, Outcome] = {}
-    for wanted in map(dataset, names):
+    for wanted in _wanted(names):
         place, url = folder / wanted.folder, (addresses or {}).get(wanted.name, wanted.address)
         try:
             if wanted.name == "glove":
@@ -151,10 +156,10 @@ def get(
     return outcomes
 
 
-def require(name: str) -> Path:
+def require(name: str | Dataset) -> Path:
     """The folder of a dataset, if all its files are there; else an error with the one line that gets them."""
-    wanted, root = dataset(name), data_dir()
-    place = root / wanted.folder
+    (wanted,), root = _wanted([name]), data_dir()
+    place, name = root / wanted.folder, wanted.name
     there = glove_files.find(place) if name == "glove" else all((place / file).is_file() for file in wanted.checksums)
     if not there:
         raise InputError(f"the files of {name!r} are not in {root}; get them with: dualparse data get {name}")

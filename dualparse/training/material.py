@@ -92,10 +92,10 @@ class Material:
         return self.pairs + self.forms
 
 
-def load_material(recipe: Recipe) -> Material:
-    """The examples a run may use. Vocabularies come from all training queries and forms, as in the paper, so that runs
-    which differ in the use they make of them have the same ones."""
-    domain = open_domain(recipe.domain)
+def load_material(recipe: Recipe, domain: Domain | None = None) -> Material:
+    """The examples a run may use, of a domain or of the one its recipe names. Vocabularies come from all training
+    queries and forms, as in the paper, so that runs which differ in the use they make of them have the same ones."""
+    domain = domain or open_domain(recipe.domain)
     settings = recipe.data
     splits = load_examples(domain, dev_seed=settings.split_seed)
     made, dev = canonical_examples(domain, settings), splits.dev

@@ -15,6 +15,7 @@ import torch
 
 from dualparse.config import TEACHERS, DataSettings, ModelSettings, Recipe, Stage, dotted
 from dualparse.data.vocab import Vocab
+from dualparse.domains.domain import Domain
 from dualparse.engines import cpu
 from dualparse.errors import InputError
 from dualparse.files import replacing, replacing_folder, unfinished
@@ -57,8 +58,10 @@ def train(
     resume: bool = False,
     device: torch.device,
     shared: Mapping[str, Path] | None = None,
+    domain: Domain | None = None,
 ) -> Iterator[Note | Tick | Record]:
-    """Run all stages of a recipe; the folder must be new unless the run is to be resumed.
+    """Run all stages of a recipe, on a domain or on the one the recipe names; the folder must be new unless the run is
+    to be resumed.
 
     `shared` says which run trained a pre-training stage already, with the folder before it where it is one of a run
     below; by the folder of a run below alone, or by `WHOLE` for this one, which run has all stages of it. Others are
@@ -68,7 +71,7 @@ def train(
         cpu.prepare()  # at the start, so that a run that is resumed rounds as before
     shared = shared or {}
     run = _open_folder(recipe, folder, resume=resume)
-    material = load_material(recipe)  # before anything is written: what is wrong here leaves no folder behind
+    material = load_material(recipe, domain)  # before anything is written: what is wrong here leaves no folder behind
     vocabularies = {"query": material.query_vocab, "lf": material.lf_vocab}
     _same_vocabularies(run, vocabularies)
     if WHOLE in shared and not folder.exists():
@@ -102,15 +105,20 @@ def train(
             run.checkpoint(stage).unlink(missing_ok=True)
             continue
         if stage == "pseudo":
-            yield from _train_below(teachers(recipe), recipe, folder, device, shared)
+            yield from _train_below(teachers(recipe), recipe, folder, device, shared, domain)
         yield from _train_stage(recipe, run, stage, material, device)
-    yield from _train_below(members(recipe), recipe, folder, device, shared)
+    yield from _train_below(members(recipe), recipe, folder, device, shared, domain)
     if recipe.refit:
-        yield from refit(run, device=device)
+        yield from refit(run, device=device, domain=domain)
 
 
 def _train_below(
-    runs: Mapping[str, Recipe], recipe: Recipe, folder: Path, device: torch.device, shared: Mapping[str, Path]
+    runs: Mapping[str, Recipe],
+    recipe: Recipe,
+    folder: Path,
+    device: torch.device,
+    shared: Mapping[str, Path],
+    domain: Domain | None,
 ) -> Iterator[Note | Tick | Record]:
     """Runs in folders below this one's. Stages that the run it started from, or one below itself, has trained already
     are taken over."""
@@ -124,7 +132,8 @@ def _train_below(
                 known[name] = earlier
         known |= {name.removeprefix(f"{place}/"): path for name, path in shared.items() if name.startswith(f"{place}/")}
         known |= {WHOLE: shared[place]} if place in shared else {}
-        yield from _of(place, train(other, folder / place, resume=True, device=device, shared=known))
+        below = train(other, folder / place, resume=True, device=device, shared=known, domain=domain)
+        yield from _of(place, below)
 
 
 def _of(place: str, events: Iterable[Note | Tick | Record]) -> Iterator[Note | Tick | Record]:
@@ -148,13 +157,13 @@ def _twins(recipe: Recipe, folder: Path, other: Recipe) -> dict[str, Path]:
     return {name: done[key] for name, key in wanted.items() if key in done}
 
 
-def refit(run: Run, *, device: torch.device) -> Iterator[Note | Tick | Record]:
+def refit(run: Run, *, device: torch.device, domain: Domain | None = None) -> Iterator[Note | Tick | Record]:
     """Train all stages of a finished run once more, with the dev pairs as well, into the folder `refit` below its own.
     A refit that was interrupted goes on."""
     recipe = refit_recipe(run)
     folder = run.folder / REFIT
     yield Note(f"once more with the dev pairs as well: {folder}")
-    yield from _of(REFIT, train(recipe, folder, resume=True, device=device))
+    yield from _of(REFIT, train(recipe, folder, resume=True, device=device, domain=domain))
 
 
 def refit_recipe(run: Run) -> Recipe:

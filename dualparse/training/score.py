@@ -29,14 +29,20 @@ Record = dict[str, Any]
 
 
 def score_run(
-    run: Run, *, split: str, beams: int | None = None, before: bool = False, device: torch.device
+    run: Run,
+    *,
+    split: str,
+    beams: int | None = None,
+    before: bool = False,
+    device: torch.device,
+    domain: Domain | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Score every agent the run has, or had `before` a later stage went on with it; returns the scores by agent. Under
     "both" are those of the forms both agents choose, where the recipe says so (`search.reconstruction`)."""
     recipe = run.recipe
     if split == "dev" and recipe.data.everything:
         raise InputError(LEARNED_FROM_DEV, path=run.folder)
-    domain = open_domain(recipe.domain)
+    domain = domain or open_domain(recipe.domain)
     examples = getattr(load_examples(domain, dev_seed=recipe.data.split_seed), split)
     if not examples:
         raise InputError(f"the domain {domain.name!r} has no {split} examples")
@@ -87,7 +93,7 @@ def score_forms(
         item.as_json() | {"hypotheses": [[h.text, round(h.score, 4)] for h in hypotheses]}
         for item, hypotheses in zip(judged, found, strict=True)
     ]
-    return summarize(judged, metric=domain.metric) | note, records
+    return summarize(judged, domain=domain) | note, records
 
 
 def score_queries(agent: Agent, examples: Sequence[Example], search: Options) -> tuple[Scores, list[Record]]:

@@ -22,12 +22,12 @@ from dualparse.choosing.committee import find_by_committee
 from dualparse.choosing.search import Hypothesis, Options, find
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
+from dualparse.domains.metrics import meaning
 from dualparse.domains.registry import open_domain
 from dualparse.domains.text import Reader, Reading
 from dualparse.engines.heap import keep_freed_memory
 from dualparse.engines.numba import loading as kernels
 from dualparse.errors import InputError
-from dualparse.evaluate import denotation
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.sexpr import tokenize
 from dualparse.lf.verdict import Verdict
@@ -218,7 +218,7 @@ class Parser:
         shares: Sequence[float],
     ) -> Parse:
         form = " ".join(_renamed(hypothesis.tokens, reading.names))
-        answer = denotation(self.domain, hypothesis.text) if verdict.ok else None
+        answer = meaning(hypothesis.text, self.domain) if verdict.ok else None
         return Parse(form, hypothesis.score, verdict, answer, _copies(meant, hypothesis.tokens, shares), reading.notes)
 
     def _meant(self, words: Sequence[str]) -> Sequence[str]:
@@ -282,8 +282,15 @@ def _copies(meant: Sequence[str], tokens: Sequence[str], shares: Sequence[float]
     )
 
 
-def load(folder: str | Path, *, device: str | torch.device = "cpu", compiled: bool = False) -> Parser:
-    """Open a run folder; `device` is "cpu", "cuda" or "auto", or a device of torch.
+def load(
+    folder: str | Path,
+    *,
+    device: str | torch.device = "cpu",
+    compiled: bool = False,
+    domain: Domain | None = None,
+) -> Parser:
+    """Open a run folder, with a domain or the one its recipe names; `device` is "cpu", "cuda" or "auto", or a device of
+    torch.
 
     `compiled` loads compiled search (the extra `fast`) now: on a CPU every question then takes a third to a half of the
     time. This takes a second, ten when it is the first time; without it, the first call with many questions does it.
@@ -294,7 +301,7 @@ def load(folder: str | Path, *, device: str | torch.device = "cpu", compiled: bo
         raise InputError("compiled search needs Numba (pip install 'dualparse[fast]')")
     if chosen.type == "cpu":
         keep_freed_memory()
-    return Parser(run, open_domain(run.recipe.domain), chosen)
+    return Parser(run, domain or open_domain(run.recipe.domain), chosen)
 
 
 def reader(vocab: Vocab, domain: Domain) -> Reader:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dualparse.data.folder_check import Severity, check_folder
 from dualparse.data.template import write_template
-from dualparse.domains.registry import EMBEDDED, embedded_names
+from dualparse.domains.embedded import EMBEDDED, FAMILY
 from dualparse.errors import InputError
 
 FILES = ["domain.toml", "ontology.txt", "world.tsv", "lexicon.txt", "domain.grammar", "train.tsv", "queries.txt"]
@@ -57,7 +57,7 @@ def test_the_template_has_no_problem(folder):
     assert check_folder(folder) == []
 
 
-@pytest.mark.parametrize("name", embedded_names())
+@pytest.mark.parametrize("name", FAMILY.names)
 def test_the_embedded_domains_have_no_error(name):
     assert [str(p) for p in check_folder(EMBEDDED / name) if p.severity is Severity.ERROR] == []
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from dualparse.domains import atis
+from dualparse.domains.metrics import exact
 from dualparse.errors import InputError
 
 
 def test_loading(benchmark_data):
     domain = atis.load(benchmark_data / "atis")
-    assert (domain.name, domain.metric, domain.execute) == ("atis", "exact", None)
+    assert (domain.name, domain.metric, domain.execute) == ("atis", exact, None)
     assert set(domain.files) == {"train", "dev", "test", "extra"}
     assert all(path.is_file() for path in domain.files.values())
     assert domain.check("( lambda $0 e ( and ( flight $0 ) ( from $0 ci0 ) ) )").ok

@@ -6,6 +6,7 @@ import pytest
 
 from dualparse.data.template import write_template
 from dualparse.domains.folder import load
+from dualparse.domains.metrics import denotation
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFExecutionError
 
@@ -24,7 +25,7 @@ def change(path, old, new):
 
 def test_a_domain_comes_out_of_a_folder(folder):
     domain = load(folder)
-    assert (domain.name, domain.title, domain.metric) == ("library", "A small library", "denotation")
+    assert (domain.name, domain.title, domain.metric) == ("library", "A small library", denotation)
     assert domain.description
     assert domain.execute("( get book.night_tram author )") == "(list (name author.tomas_varga))"
     assert domain.check("( get book.night_tram author )").ok
@@ -75,6 +76,8 @@ def test_a_missing_file_is_named(folder, file):
         ("domain.toml", 'name = "library"', "name = 3", 1, "'name' must be a text"),
         ("domain.toml", '"how many books are available"', "7", 4, "'questions' must be a list of texts"),
         ("domain.toml", 'name = "library"', "", None, "no 'name'"),
+        ("domain.toml", "title", 'metric = "exct"\ntitle', 2, "unknown metric 'exct', did you mean 'exact'?"),
+        ("domain.toml", "title", 'metric = "math:sine"\ntitle', 2, "math has no 'sine', did you mean 'sin'?"),
         ("domain.toml", "[", "[" * 20_000, None, "nested too deeply"),
         ("ontology.txt", "type genre", "typ genre", 4, "expected 'type NAME'"),
         ("world.tsv", "212 page", "212 leaf", 4, "is a number page"),
@@ -116,3 +119,12 @@ def test_a_number_may_have_a_phrase(folder):
 def test_a_folder_that_is_not_there_is_an_input_error(tmp_path):
     with pytest.raises(InputError, match="no such folder"):
         load(tmp_path / "nowhere")
+
+
+def test_a_folder_names_its_metric(folder):
+    path = folder / "domain.toml"
+    for name, metric in {"exact": "exact", "operator:eq": "eq"}.items():
+        before = path.read_text(encoding="utf-8")
+        path.write_text(f'metric = "{name}"\n' + before, encoding="utf-8")
+        assert load(folder).metric.__name__ == metric
+        path.write_text(before, encoding="utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dualparse.domains import overnight
+from dualparse.domains import metrics, overnight
 from dualparse.domains.overnight import DOMAINS, JavaRandom
 from dualparse.domains.world import read_table
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
@@ -85,7 +85,7 @@ def test_denotations_equal_the_originals(benchmark_data, domain):
 def test_load(benchmark_data, domain):
     loaded = overnight.load(domain, benchmark_data / "overnight")
     assert loaded.name == domain
-    assert loaded.metric == "denotation"
+    assert loaded.metric is metrics.denotation
     assert set(loaded.files) == {"train", "test", "extra"}
     assert all(path.is_file() for path in loaded.files.values())
     assert loaded.grammar is None or loaded.grammar.is_file()

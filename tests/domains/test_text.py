@@ -12,7 +12,8 @@ from dualparse.data.examples import load_examples
 from dualparse.data.vocab import Vocab
 from dualparse.domains import overnight
 from dualparse.domains.domain import Domain
-from dualparse.domains.registry import EMBEDDED, embedded_names, open_domain
+from dualparse.domains.embedded import EMBEDDED, FAMILY
+from dualparse.domains.registry import open_domain
 from dualparse.domains.text import MAX_WORDS, Reader
 from dualparse.errors import InputError
 from dualparse.use.api import reader
@@ -189,7 +190,7 @@ def training_queries_read_as_themselves(domain: Domain) -> None:
         assert reading.names == {}
 
 
-@pytest.mark.parametrize("name", embedded_names())
+@pytest.mark.parametrize("name", FAMILY.names)
 def test_embedded_training_queries_read_as_themselves(name):
     assert (EMBEDDED / name).is_dir()
     training_queries_read_as_themselves(open_domain(name))

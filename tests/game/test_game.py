@@ -340,8 +340,7 @@ def left_behind(folder: Path) -> tuple[dict[str, dict[str, bytes]], list[dict]]:
 def uninterrupted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     files = toy.write_files(folder / "toy")
-    with pytest.MonkeyPatch.context() as patch:
-        toy.install(patch, files)
+    with toy.registered(files):
         events = list(train(recipe(), folder / "run", device=CPU))
     return left_behind(folder / "run"), events
 

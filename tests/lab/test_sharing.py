@@ -121,8 +121,8 @@ def test_runs_that_are_there_keep_their_names():
 
 
 @pytest.mark.parametrize("stage", PRETRAINING)
-def test_what_a_stage_does_not_read_changes_no_weight(stage, tmp_path, monkeypatch):
-    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+def test_what_a_stage_does_not_read_changes_no_weight(stage, tmp_path, toy_domain):
+    toy_domain(toy.write_files(tmp_path / "toy"))
     unread = [key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)]
     other = ("stages", "start_from", "committee", "search.prior")  # it needs lf_lm among the stages
     other += ("data.recombined",)  # nothing can be made of toy forms

@@ -42,15 +42,14 @@ def files(tmp_path_factory):
 @pytest.fixture(scope="module")
 def trained(files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("weigh") / "run"
-    with pytest.MonkeyPatch.context() as patch:
-        toy.install(patch, files)
+    with toy.registered(files):
         list(train(recipe(), folder, device=CPU))
     return folder
 
 
 @pytest.fixture
-def run(trained, files, monkeypatch, tmp_path):
-    toy.install(monkeypatch, files)
+def run(trained, files, toy_domain, tmp_path):
+    toy_domain(files)
     return Run.open(shutil.copytree(trained, tmp_path / "run"))
 
 

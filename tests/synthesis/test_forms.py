@@ -11,7 +11,8 @@ import pytest
 
 from dualparse.domains import atis, folder, overnight
 from dualparse.domains.domain import Domain
-from dualparse.domains.registry import EMBEDDED, open_domain
+from dualparse.domains.embedded import EMBEDDED
+from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.lf.canonical import normalize_text
 from dualparse.lf.grammar import Derivation, Deriver, Limits, read_grammar, swappable_types, swapped

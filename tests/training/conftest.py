@@ -7,8 +7,8 @@ import toy
 
 
 @pytest.fixture
-def toy_files(tmp_path, monkeypatch):
+def toy_files(tmp_path, toy_domain):
     """The toy domain under the name "toy", its examples in files."""
     files = toy.write_files(tmp_path / "toy")
-    toy.install(monkeypatch, files)
+    toy_domain(files)
     return files

@@ -12,7 +12,8 @@ from dualparse.choosing.search import Options
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import Example, load_examples
 from dualparse.domains.domain import Domain
-from dualparse.domains.registry import EMBEDDED, open_domain
+from dualparse.domains.embedded import EMBEDDED
+from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.lab.sharing import stage_recipe
 from dualparse.networks.agent import Agent, Encoded

@@ -140,9 +140,9 @@ def recipe(**changes: object):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tmp_path, monkeypatch, toy_domain):
     """A run with the stage `pseudo`, and what the stage was given to train on."""
-    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+    toy_domain(toy.write_files(tmp_path / "toy"))
     given: dict[str, tuple] = {}
 
     def remember(agent, pairs, *arguments, weights=None, **options):

@@ -169,8 +169,7 @@ def uninterrupted(tmp_path_factory):
     """What a run leaves when nobody disturbs it."""
     folder = tmp_path_factory.mktemp("whole")
     files = toy.write_files(folder / "toy")
-    with pytest.MonkeyPatch.context() as patch:
-        toy.install(patch, files)
+    with toy.registered(files):
         list(train(recipe(), folder / "run", device=CPU))
     return left_behind(folder / "run")
 
@@ -211,12 +210,13 @@ def test_what_a_kill_can_leave_is_swept_up(toy_files, uninterrupted, tmp_path):
 KILLED = """
 import sys, time
 from pathlib import Path
-import pytest, torch, toy
+import torch, toy
 from dualparse.training import loop
+from dualparse.domains.registry import register
 from test_run import recipe, train
 loop.CHECKPOINT_SECONDS = -1.0
 files = {{name: Path({data!r}) / f"{{name}}.tsv" for name in ("train", "dev", "test")}}
-toy.install(pytest.MonkeyPatch(), files)
+register(toy.family(files))
 for event in train(recipe(), Path({folder!r}), resume=True, device=torch.device("cpu")):
     time.sleep(0.005)
 """

@@ -37,8 +37,7 @@ RECIPE = {
 def parser(tmp_path_factory) -> Parser:
     folder = tmp_path_factory.mktemp("api")
     files = toy.write_files(folder / "toy")
-    with pytest.MonkeyPatch.context() as patch:
-        toy.install(patch, files)
+    with toy.registered(files):
         list(train(make_recipe(dict(RECIPE)), folder / "run", device=torch.device("cpu")))
         return load(folder / "run")
 
@@ -51,10 +50,10 @@ def test_a_question_has_a_form_a_verdict_and_an_answer(parser):
     assert best.score < 0
 
 
-def test_parsers_of_a_committee_answer_together(parser, tmp_path, monkeypatch):
+def test_parsers_of_a_committee_answer_together(parser, tmp_path, toy_domain):
     """The run and one that has learned nothing: what they find is ranked by both, and copies are still told."""
     shutil.copytree(parser.run.folder, tmp_path / "run")
-    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+    toy_domain(toy.write_files(tmp_path / "toy"))
     untaught = make_recipe(RECIPE | {"seed": 1001, "stages": ["q2lf"], "train": {"epochs": 1, "learning_rate": 1e-9}})
     list(train(untaught, tmp_path / "run" / "members" / "2", device=torch.device("cpu")))
     Run(tmp_path / "run").save_recipe(parser.recipe.model_copy(update={"committee": 2}))
@@ -66,9 +65,9 @@ def test_parsers_of_a_committee_answer_together(parser, tmp_path, monkeypatch):
     assert together.explain("how deep is blue lake").tokens == tuple(both[0].form.split())
 
 
-def test_wordings_do_not_wait_for_the_other_parsers(parser, tmp_path, monkeypatch):
+def test_wordings_do_not_wait_for_the_other_parsers(parser, tmp_path, toy_domain):
     shutil.copytree(parser.run.folder, tmp_path / "run")
-    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+    toy_domain(toy.write_files(tmp_path / "toy"))
     Run(tmp_path / "run").save_recipe(parser.recipe.model_copy(update={"committee": 2}))
     form = parser.parse("how deep is blue lake", k=1)[0].form
     unfinished = load(tmp_path / "run")
@@ -106,9 +105,8 @@ def test_many_questions_at_once_are_answered_as_one_by_one(parser):
 @pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra `fast`")
 def test_compiled_search_answers_as_the_other_does(parser, monkeypatch):
     monkeypatch.setattr(kernels, "_loaded", False)
-    monkeypatch.setattr(dualparse.use.api, "open_domain", lambda name: parser.domain)
     expected = parser.parse("how deep is blue lake")
-    load(parser.run.folder, compiled=True)
+    load(parser.run.folder, compiled=True, domain=parser.domain)
     found = parser.parse("how deep is blue lake")
     assert kernels.usable(torch.zeros(1))
     assert [reading.form for reading in found] == [reading.form for reading in expected]
@@ -188,8 +186,8 @@ def test_what_cannot_be_explained_is_an_input_error(parser, form):
         parser.explain("how deep is blue lake", form)
 
 
-def test_without_a_copy_mechanism_nothing_is_copied(tmp_path, monkeypatch):
-    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+def test_without_a_copy_mechanism_nothing_is_copied(tmp_path, toy_domain):
+    toy_domain(toy.write_files(tmp_path / "toy"))
     recipe = make_recipe(RECIPE | {"model": {"copy_mechanism": False, "hidden": 8}, "train": {"epochs": 1}})
     list(train(recipe, tmp_path / "run", device=torch.device("cpu")))
     told = load(tmp_path / "run").explain("how deep is blue lake", "( get lake.blue depth )")

@@ -11,7 +11,10 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 from rich.table import Column, Table
 
-from dualparse.fetch.benchmarks import NAMES, Outcome, State, data_dir, dataset, get, verify
+from dualparse.domains.registry import datasets
+from dualparse.errors import InputError
+from dualparse.fetch.benchmarks import NAMES, Dataset, Outcome, State, data_dir, get, verify
+from dualparse.suggest import unknown_name
 
 commands = typer.Typer(
     help="Get the benchmark files (ATIS, OVERNIGHT, GloVe) and check them.",
@@ -31,9 +34,9 @@ def list_datasets() -> None:
     Example: dualparse data list
     """
     table = Table("name", "state", "what", Column("published at", overflow="fold"), box=None, pad_edge=False)
-    for name in NAMES:
-        states = Counter(verify([name]).values())
-        table.add_row(name, _summary(states), dataset(name).title, dataset(name).origin)
+    for dataset in datasets().values():
+        states = Counter(verify([dataset]).values())
+        table.add_row(dataset.name, _summary(states), dataset.title, dataset.origin)
     Console().print(table)
 
 
@@ -50,18 +53,16 @@ def get_datasets(
     Example: dualparse data get atis overnight grammars
     Example: dualparse data get glove --from ~/downloads
     """
-    for name in names:
-        dataset(name)  # a misspelt last name must not cost the download of the first
-    for name in names:
+    for dataset in _named(names):  # all of them: a misspelt last name must not cost the download of the first
         with _progress() as bar:
             task = bar.add_task("", total=None, visible=False)
 
             def show(file: str, done: int, total: int | None, bar: Progress = bar, task: TaskID = task) -> None:
                 bar.update(task, description=file, completed=done, total=total, visible=True)
 
-            outcomes = Counter(get([name], source=source, progress=show).values())
+            outcomes = Counter(get([dataset], source=source, progress=show).values())
         parts = [f"{outcomes[outcome]} {outcome}" for outcome in Outcome if outcomes[outcome]]
-        typer.echo(f"{name}: {', '.join(parts)}, in {data_dir() / dataset(name).folder}")
+        typer.echo(f"{dataset.name}: {', '.join(parts)}, in {data_dir() / dataset.folder}")
 
 
 @commands.command("verify")
@@ -72,7 +73,7 @@ def verify_datasets(
 
     Example: dualparse data verify atis
     """
-    states = verify(names or NAMES)
+    states = verify(_named(names) if names else datasets().values())
     for path, state in states.items():
         typer.echo(f"{path}: {state}")
     if set(states.values()) != {State.OK}:
@@ -86,6 +87,13 @@ def show_path() -> None:
     Example: ls "$(dualparse data path)"
     """
     typer.echo(data_dir())
+
+
+def _named(names: list[str]) -> list[Dataset]:
+    known = datasets()
+    if wrong := next((name for name in names if name not in known), None):
+        raise InputError(unknown_name("dataset", wrong, known))
+    return [known[name] for name in names]
 
 
 def _summary(states: Counter[State]) -> str:

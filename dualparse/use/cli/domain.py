@@ -15,7 +15,7 @@ from dualparse.data.folder_check import Severity, check_folder
 from dualparse.data.summary import Summary, summarize
 from dualparse.data.template import write_template
 from dualparse.domains.domain import Domain
-from dualparse.domains.registry import domain_names, embedded_names, open_domain
+from dualparse.domains.registry import families, open_domain
 from dualparse.fetch.benchmarks import State, verify
 from dualparse.use.cli.answers import answer
 
@@ -34,11 +34,13 @@ def list_domains() -> None:
     Example: dualparse domain list
     """
     table = Table("domain", "files", box=None, pad_edge=False)
-    missing = {name: State.MISSING in verify([name]).values() for name in ("atis", "overnight")}
-    for name in domain_names():
-        source = None if name in embedded_names() else "atis" if name == "atis" else "overnight"
-        state = "part of dualparse" if source is None else "here"
-        table.add_row(name, f"dualparse data get {source}" if source and missing[source] else state)
+    for family in families():
+        state = family.title
+        if needed := family.dataset:
+            missing = State.MISSING in verify([needed]).values()
+            state = f"dualparse data get {needed.name}" if missing else "here"
+        for name in family.names:
+            table.add_row(name, state)
     table.add_row("a folder of yours", "dualparse domain new my-domain")
     Console().print(table)
 
@@ -98,7 +100,7 @@ def new(
 
 def _show_counts(console: Console, domain: Domain, summary: Summary) -> None:
     sizes = ", ".join(f"{size} {split}" for split, size in summary.sizes.items())
-    console.print(f"examples: {sizes or 'none'}; {summary.forms} distinct forms; accuracy is {domain.metric} match")
+    console.print(f"examples: {sizes or 'none'}; {summary.forms} distinct forms; accuracy: {domain.metric.__name__}")
     lexicon = domain.lexicon
     console.print(f"lexicon: {len(lexicon)} phrases for {len(lexicon.entities)} entities", end="")
     console.print(f"; grammar: {domain.grammar.name}" if domain.grammar else "")

@@ -12,9 +12,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from dualparse.domains.domain import Domain
+from dualparse.domains.metrics import meaning
 from dualparse.domains.text import Reading
 from dualparse.errors import InputError
-from dualparse.evaluate import denotation
 from dualparse.lf.verdict import Verdict
 from dualparse.use.api import Explanation, Parse, Parser, Wording
 from dualparse.use.service.batching import Batcher, Job, Result
@@ -89,7 +89,7 @@ async def open_run(name: str, parser: Parser, limits: Limits) -> AsyncIterator[S
         ]
 
     def execute(form: str) -> Executed:
-        return Executed(parser.domain.check(form), denotation(parser.domain, form))
+        return Executed(parser.domain.check(form), meaning(form, parser.domain))
 
     async with AsyncExitStack() as stack:
 

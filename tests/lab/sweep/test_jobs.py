@@ -57,8 +57,8 @@ class InProcess:
 
 
 @pytest.fixture
-def folders(tmp_path, monkeypatch):
-    toy.install(monkeypatch, toy.write_files(tmp_path / "toy"))
+def folders(tmp_path, monkeypatch, toy_domain):
+    toy_domain(toy.write_files(tmp_path / "toy"))
     monkeypatch.setenv("DUALPARSE_COMMIT", "abc")
     return Folders(tmp_path / "runs", tmp_path / "results")
 

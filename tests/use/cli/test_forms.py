@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 import typer
@@ -15,6 +16,7 @@ from dualparse.domains.answers import Answers
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon
 from dualparse.domains.plain import plain
+from dualparse.domains.registry import Family, registered
 from dualparse.domains.world import World
 from dualparse.errors import InputError
 from dualparse.lf.values import number
@@ -39,22 +41,19 @@ def _domain(*, runs: bool = True) -> Domain:
     )
 
 
+HUTS = Family("alps", "Huts", ("huts", "peaks"), lambda name: _domain(runs=name == "huts"))
+
+
 @pytest.fixture(autouse=True)
-def opened(monkeypatch) -> list[str]:
-    names: list[str] = []
-
-    def open_domain(name: str) -> Domain:
-        names.append(name)
-        return _domain(runs=name != "atis")
-
-    monkeypatch.setattr(forms, "open_domain", open_domain)
-    return names
+def known() -> Iterator[None]:
+    with registered(HUTS):
+        yield
 
 
 LINES = "( get hut.marmot_hut price )\n( get hut.marmot_hut\n\n( count ( all hut ) )\n( all lake )"
 
 
-def test_execute_from_standard_input(opened):
+def test_execute_from_standard_input():
     result = runner.invoke(app, ["execute", "--domain", "huts"], input=LINES)
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
@@ -64,7 +63,6 @@ def test_execute_from_standard_input(opened):
         "(list (number 1 count))",
         "error: unknown type 'lake'",
     ]
-    assert opened == ["huts"]
 
 
 def test_check_from_a_file(tmp_path):
@@ -110,8 +108,8 @@ def test_bytes_that_are_no_text_name_the_line():
 
 
 def test_a_domain_without_an_executor_can_be_checked_only():
-    assert runner.invoke(app, ["check", "-d", "atis"], input="( all hut )\n").stdout == "ok\n"
-    result = runner.invoke(app, ["execute", "-d", "atis"], input="( all hut )\n")
+    assert runner.invoke(app, ["check", "-d", "peaks"], input="( all hut )\n").stdout == "ok\n"
+    result = runner.invoke(app, ["execute", "-d", "peaks"], input="( all hut )\n")
     assert isinstance(result.exception, InputError)
     assert "dualparse check" in str(result.exception)
 
@@ -143,9 +141,10 @@ def test_help_has_an_example(command):
 
 PROGRAM = """
 import typer
+from dualparse.domains.registry import register
 from dualparse.use.cli import forms
-from tests_cli_forms import _domain
-forms.open_domain = lambda name: _domain()
+from tests_cli_forms import HUTS
+register(HUTS)
 app = typer.Typer()
 forms.register(app)
 app()

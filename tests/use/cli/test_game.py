@@ -17,9 +17,9 @@ STAGES = ["q2lf", "lf2q", "query_lm", "dual"]
 
 
 @pytest.fixture
-def dualparse(dualparse, monkeypatch, run):
-    """With the toy as the only domain."""
-    toy.install(monkeypatch, {})
+def dualparse(dualparse, toy_domain, run):
+    """With the toy among the domains."""
+    toy_domain({})
     return dualparse
 
 
@@ -33,8 +33,7 @@ def make_run(folder: Path, stages: list[str]) -> Path:
         "game": {"epochs": 1, "beams": 3, "max_length": 10, "alpha": 0.25},
         "search": {"max_length": 12},
     }
-    with pytest.MonkeyPatch.context() as patch:
-        toy.install(patch, toy.write_files(folder / "toy"))
+    with toy.registered(toy.write_files(folder / "toy")):
         list(train(make_recipe(values), folder / "run", device=torch.device("cpu")))
     return folder / "run"
 

@@ -6,7 +6,6 @@ import json
 import shutil
 
 import pytest
-import toy
 import toy_run
 
 from dualparse.runs import Run
@@ -27,9 +26,9 @@ def run(trained, tmp_path):
 
 
 @pytest.fixture
-def dualparse(dualparse, trained, monkeypatch):
-    """With the toy as the only domain."""
-    toy.install(monkeypatch, {name: trained.parent / "toy" / f"{name}.tsv" for name in ("train", "dev", "test")})
+def dualparse(dualparse, trained, toy_domain):
+    """With the toy among the domains."""
+    toy_domain({name: trained.parent / "toy" / f"{name}.tsv" for name in ("train", "dev", "test")})
     return dualparse
 
 

@@ -8,6 +8,7 @@ import time
 import toy
 
 import dualparse.use.api
+from dualparse.domains.registry import register
 from dualparse.use.cli.main import main
 
 SECONDS = float(os.environ.get("SLOW_SECONDS", "0"))
@@ -20,6 +21,6 @@ class SlowParser(dualparse.use.api.Parser):
 
 
 if __name__ == "__main__":
-    dualparse.use.api.open_domain = lambda name: toy.domain(questions=("list all lakes",))
+    register(toy.family({}, questions=("list all lakes",)))
     dualparse.use.api.Parser = SlowParser  # type: ignore[misc]
     main()
