@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +43,7 @@ class Run:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self._recipe: tuple[bytes, Recipe] | None = None  # the text of config.toml, and what it says
 
     @classmethod
     def open(cls, folder: Path) -> Run:
@@ -54,18 +54,20 @@ class Run:
             raise InputError("not a run folder: config.toml is missing", path=folder)
         return cls(folder)
 
-    @cached_property
+    @property
     def recipe(self) -> Recipe:
-        """Read once; another object that writes the same folder's recipe meanwhile is not noticed."""
+        """Read anew only when the file has other content than before: another object may have written it."""
         path = self.folder / "config.toml"
-        recipe, _ = read_saved_recipe(path)
-        if not path.read_bytes().endswith(b"\n"):  # it would read well, with defaults for what is gone
-            raise InputError("cut short: the last line has no end", path=path)
-        return recipe
+        text = path.read_bytes() if path.is_file() else b""
+        if self._recipe is None or self._recipe[0] != text:
+            recipe, _ = read_saved_recipe(path)
+            if not text.endswith(b"\n"):  # it would read well, with defaults for what is gone
+                raise InputError("cut short: the last line has no end", path=path)
+            self._recipe = (text, recipe)
+        return self._recipe[1]
 
     def save_recipe(self, recipe: Recipe) -> None:
         write_text(self.folder / "config.toml", write_recipe(recipe))
-        self.__dict__.pop("recipe", None)
 
     def vocab_path(self, side: str) -> Path:
         return self.folder / f"{side}.vocab"

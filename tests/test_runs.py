@@ -10,7 +10,8 @@ import toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dualparse.config import make_recipe
+from dualparse import runs
+from dualparse.config import make_recipe, read_saved_recipe
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
 from dualparse.files import replacing, replacing_folder, unfinished, write_text
@@ -227,3 +228,12 @@ def test_a_folder_is_no_file_to_write(tmp_path):
     with pytest.raises(InputError, match="is a folder; expected the name of a file to write"):
         write_text(tmp_path, "text")
     assert list(tmp_path.iterdir()) == [] and not list(tmp_path.parent.glob(".*.part"))
+
+
+def test_a_recipe_is_read_once_and_again_when_another_has_written_it(run, monkeypatch):
+    read = []
+    monkeypatch.setattr(runs, "read_saved_recipe", lambda path: read.append(path) or read_saved_recipe(path))
+    run = Run.open(run.folder)
+    assert run.recipe is run.recipe and len(read) == 1
+    Run(run.folder).save_recipe(run.recipe.model_copy(update={"seed": 77}))
+    assert run.recipe.seed == 77 and len(read) == 2
