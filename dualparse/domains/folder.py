@@ -75,7 +75,7 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
         raise InputError("this folder is connected to a database; it holds no facts of its own", path=folder)
     schema = read_schema(folder / ONTOLOGY, report=report)
     world = _read_facts(folder / WORLD, schema, report=report)
-    answers = Answers(plain(world))
+    answers = Answers(plain(world, schema))
     domain = Domain(
         name=described.name or folder.resolve().name,
         title=described.title or described.name,

@@ -1,138 +1,371 @@
-"""The plain dialect: short forms for a domain of one's own, over the operations that OVERNIGHT's dialect has.
+"""The plain dialect, run over a world: the reference that a database must agree with.
 
-In: a `World`. Out: `plain(world)`, an executor of forms such as `( filter ( all trail ) length > ( number 10 km ) )`:
+In: a `World`, and forms such as `( filter ( all trail ) length > ( number 10 km ) )`; the language is on
+`docs/forms.md`, its functions in `dualparse.domains.signatures`. Out: an `Answer`, or its denotation.
 
-    ( all trail )                                          every entity of a type
-    ( get X property )                                     values of a property; `!property` is its reverse
-    ( filter X property )                                  those of which a boolean property is true
-    ( filter X property OP VALUE )                         OP is one of = != < <= > >=
-    ( filter_count X property OP N [Y] )                   by the number of values, among Y where it is given
-    ( argmax X property ) ( argmin X property )            those with the greatest, the least value
-    ( argmax_count X property [Y] ) ( argmin_count ... )   those with the most, the fewest values
-    ( count X ) ( sum X property ) ( avg X property ) ( or A B )
-    ( number 10 km ) ( number 3 ) ( date 1998 -1 -1 ) ( time 10 0 ) true trail.larch_path
-
-Stricter than the original: an unknown entity or operator, an order on values that have none, and things of the wrong
-type are errors everywhere. More forgiving: one value is as good as a list of one, a thing without a value does not hide
-the others from a superlative, sums and averages run over the values of all things, equal or not, and `or` takes two
-equal lists and drops duplicates.
+Decided once, for this executor and for databases alike: a comparison holds if it holds for one value and one
+reference, `!=` if no value equals a reference; what is missing equals nothing, is in no sum and in no ranking; sums and
+averages run over the values of all things, equal or not, and over nothing give nothing; calculated numbers are rounded
+to six decimals; a tie in a ranking goes by name, then by key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import chain, product, repeat
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date as Day
+from itertools import product
 
-from dualparse.domains.functions import COUNT, LIST_VALUE, ORDER, Operations, Values
+from dualparse.domains import nodes as n
+from dualparse.domains.intervals import Interval, Relative
+from dualparse.domains.results import Answer, Cell, answered, columns_of, plain_value
+from dualparse.domains.schema import LITERAL_KINDS, Declaration, Schema
+from dualparse.domains.typed import Checker
 from dualparse.domains.world import World
 from dualparse.lf.errors import LFExecutionError
-from dualparse.lf.execute import LIST, STRING, VALUE, Executor, Function, Overloads, PlainReader, charge
-from dualparse.lf.values import TRUE, Value
+from dualparse.lf.values import FALSE, TRUE, Value, date, number, text, words_of
+
+DECIMALS = 6  # of calculated numbers
+Values = list[Value]
+Reference = Value | Interval
 
 
-class PlainOperations(Operations):
-    """The operations as the plain dialect has them."""
+class Plain:
+    """The plain dialect over one world.
 
-    def choose(self, entities: Values, property: str, op: str, references: Values) -> Values:
-        if op not in ORDER and op not in ("=", "!="):
-            raise LFExecutionError(f"unknown operator {op!r}")
-        if op in ORDER:
-            self.ordered_property(property)
-        self._check_subjects(entities, property)
-        return self.filter(entities, property, op, references)
-
-    def choose_true(self, entities: Values, property: str) -> Values:
-        return self.choose(entities, property, "=", [TRUE])
-
-    def best(self, mode: str, entities: Values, property: str) -> Values:
-        self.ordered_property(property)
-        self._check_subjects(entities, property)
-        values = self.world.index(property).values
-        found = self.superlative([entity for entity in entities if entity in values], mode, property)
-        return _some(found, f"no {property!r} to compare")
-
-    def best_count(self, mode: str, entities: Values, property: str, among: Values | None = None) -> Values:
-        self._check_subjects(entities, property)
-        return _some(self.count_superlative(entities, mode, property, among), f"no {property!r} to count")
-
-    def choose_count(
-        self, entities: Values, property: str, op: str, threshold: Value, among: Values | None = None
-    ) -> Values:
-        self._check_subjects(entities, property)
-        if op == "!=":
-            equal = set(self.count_comparative(entities, property, "=", threshold, among))
-            return [entity for entity in entities if entity not in equal]
-        if op not in COUNT:
-            raise LFExecutionError(f"unknown operator {op!r}")
-        return self.count_comparative(entities, property, op, threshold, among)
-
-    def total(self, mode: str, entities: Values, property: str) -> Values:
-        self._check_subjects(entities, property)
-        index = self.world.index(property)
-        charge(sum(map(index.counts.get, entities, repeat(0))))
-        values = index.values
-        return self.aggregate(mode, list(chain.from_iterable(values.get(entity, ()) for entity in entities)))
-
-    def either(self, first: Values, second: Values) -> Values:
-        return list(dict.fromkeys(self.join(first, second)))
-
-    def _check_subjects(self, entities: Values, property: str) -> None:
-        index = self.world.index(property)
-        for entity in entities:
-            if entity not in index.subjects:
-                self.refuse_subject(entity, property, index)
-
-
-def _some(found: Values | None, reason: str) -> Values:
-    if found is None:
-        raise LFExecutionError(reason)
-    return found
-
-
-def _with_single_values(overloads: Overloads) -> Overloads:
-    """Overloads that also take one value wherever they take a list."""
-    wider: dict[tuple[type, ...], Callable[..., object]] = {}
-    for kinds, implementation in overloads.items():
-        for given in product(*[(LIST, VALUE) if kind is LIST else (kind,) for kind in kinds]):
-            places = [place for place, kind in enumerate(kinds) if kind is not given[place]]
-            wider[given] = partial(_wrapping, implementation, places) if places else implementation
-    return wider
-
-
-def _wrapping(implementation: Callable[..., object], places: Sequence[int], *values: object) -> object:
-    return implementation(*[[value] if place in places else value for place, value in enumerate(values)])
-
-
-def plain(world: World) -> Executor:
-    """The executor of the plain dialect over a world. Every answer is printed as a list.
-
-    >>> from dualparse.lf.values import number
     >>> world = World()
     >>> world.add("hut.marmot_hut", "price", number(48, "euro"))
     >>> plain(world).execute("( get hut.marmot_hut price )")
     '(list (number 48 euro))'
     """
-    do = PlainOperations(world)
-    selection, order, counting = ("value", "word"), ("value", "word", "word"), ("value", "word", "word", "number")
-    declared: dict[str, tuple[tuple[str, ...], Overloads]] = {
-        "all": (("word",), {(STRING,): do.all}),
-        "get": (selection, {(LIST, STRING): do.get}),
-        "filter": (order, {(LIST, STRING): do.choose_true, (LIST, STRING, STRING, LIST): do.choose}),
-        "filter_count": (
-            counting,
-            {(LIST, STRING, STRING, VALUE, *among): do.choose_count for among in ((), (LIST,))},
-        ),
-        "count": ((), {(LIST,): len}),
-        "or": ((), {(LIST, LIST): do.either}),
-    }
-    for mode in ("max", "min"):
-        declared[f"arg{mode}"] = (selection, {(LIST, STRING): partial(do.best, mode)})
-        counted: Overloads = {(LIST, STRING, *among): partial(do.best_count, mode) for among in ((), (LIST,))}
-        declared[f"arg{mode}_count"] = (selection, counted)
-    for mode in ("sum", "avg"):
-        declared[mode] = (selection, {(LIST, STRING): partial(do.total, mode)})
-    functions = {
-        label: Function(label, _with_single_values(overloads), atoms) for label, (atoms, overloads) in declared.items()
-    }
-    return Executor(PlainReader(functions, world.names, world.literals), finish=Function("the answer", LIST_VALUE))
+
+    def __init__(self, world: World, schema: Schema | None = None, labels: Mapping[str, str] | None = None):
+        self.world = world
+        self.labels = labels or {}
+        self.checker = Checker(schema_of(world, schema), world.names.__contains__)
+
+    def answer(self, form: str, *, today: Day | None = None) -> Answer:
+        """The answer to a form; raises one of the two logical-form errors."""
+        node = self.checker.typed_text(form)
+        run = _Run(self.world, self.labels, today or Day.today())
+        return answered(columns_of(node), run.rows(node), node, labels=self.labels)
+
+    def execute(self, form: str) -> str:
+        """The denotation of a form."""
+        return self.answer(form).denotation
+
+
+def plain(world: World, schema: Schema | None = None) -> Plain:
+    """The plain dialect over a world; without a schema, what its facts show is what may be said."""
+    return Plain(world, schema)
+
+
+def schema_of(world: World, declared: Schema | None = None) -> Schema:
+    """Types and properties of a world's facts, on top of those declared; and which have several values."""
+    types = dict(declared.types if declared else {})
+    properties = dict(declared.properties if declared else {})
+    for type in world.types:
+        types.setdefault(type, len(types) + 1)
+    kinds = {value_type: kind for kind, value_type in LITERAL_KINDS.items()}
+    for label, facts in world.properties.items():
+        if label.startswith("!") or label == "type":
+            continue
+        for subject, values in facts.values.items():
+            key = subject.type, label
+            if key not in properties:
+                value = values[0]
+                kind = "number" if value.unit is not None else value.type if value.id else kinds[value.type]
+                properties[key] = Declaration(label, subject.type, kind, value.unit or "")
+            if len(values) > 1 and not properties[key].many:
+                properties[key] = replace(properties[key], many=True)
+    return Schema(types, properties)
+
+
+class _Run:
+    """Runs one typed form."""
+
+    def __init__(self, world: World, labels: Mapping[str, str], today: Day):
+        self.world, self.labels, self.today = world, labels, today
+        self._found: dict[int, list[Reference]] = {}
+        self._members: dict[type, Callable[..., Values]] = {
+            n.All: lambda node, it: list(self.world.instances(node.kind.name)),
+            n.Entity: lambda node, it: [self.world.names[node.id]],
+            n.It: lambda node, it: list(it),
+            n.Literal: lambda node, it: [self._value(node)],
+            n.Get: self._get,
+            n.Filter: self._filter,
+            n.Both: self._both,
+            n.Either: lambda node, it: _once(value for part in node.parts for value in self.members(part, it)),
+            n.Others: self._others,
+            n.Best: self._best,
+            n.Ranked: self._ranked,
+            n.Keys: lambda node, it: _once(row[0] for row in self._table(node.of) if row[0] is not None),
+            n.Total: self._total,
+            n.Arithmetic: self._arithmetic,
+            n.Path: self._path,
+            n.Part: self._part,
+        }
+
+    def rows(self, node: n.Node) -> list[tuple[Cell, ...]]:
+        """The rows of a form's answer."""
+        if isinstance(node, n.Exists):
+            return [(TRUE if self.members(node.of) else FALSE,)]
+        if isinstance(node, n.Comparison):
+            first, second = self.members(node.first), self.references(node.second)
+            if not first or not second:
+                return [(None,)]
+            return [(TRUE if self._holds(first, node.op, second) else FALSE,)]
+        if isinstance(node, (n.Select, n.Row, n.Group, n.Having, n.BestRows, n.RankedRows)):
+            return self._table(node)
+        return [(value,) for value in self.members(node)]
+
+    # -- sets, properties and numbers: all of them are lists of values
+
+    def members(self, node: n.Set | n.Property, it: Sequence[Value] = ()) -> Values:
+        """The members of a set; the values of a property of `it`."""
+        return self._members[type(node)](node, it)
+
+    def references(self, node: n.Set) -> list[Reference]:
+        """What to compare with: a date that is written stays the interval it is. Worked out once."""
+        found = self._found.get(id(node))
+        if found is None:
+            if isinstance(node, n.Either):
+                found = [reference for part in node.parts for reference in self.references(part)]
+            elif isinstance(node, n.Literal):
+                found = [self._interval(node.value) if not isinstance(node.value, Value) else node.value]
+            else:
+                found = list(self.members(node))
+            self._found[id(node)] = found
+        return found
+
+    def _interval(self, value: Interval | Relative) -> Interval:
+        return value.on(self.today) if isinstance(value, Relative) else value
+
+    def _value(self, node: n.Literal) -> Value:
+        if isinstance(node.value, Value):
+            return self.world.known.get(node.value, node.value)
+        return dated(self._interval(node.value).low)
+
+    def _get(self, node: n.Get, it: Sequence[Value]) -> Values:
+        if node.step.back and not node.step.source.things:
+            owners = self.world.instances(node.step.owner)
+            wanted = self.references(node.of) if not n.about_it(node.of) else self.members(node.of, it)
+            return [owner for owner in owners if self._holds(self._told(owner, node.step.name), "=", wanted)]
+        return self._follow(self.members(node.of, it), node.step)
+
+    def _follow(self, things: Iterable[Value], step: n.Step) -> Values:
+        label = f"!{step.name}" if step.back else step.name
+        found = (value for thing in things for value in self._told(thing, label))
+        return _once(value for value in found if not step.back or value.type == step.owner)
+
+    def _told(self, thing: Value, label: str) -> Sequence[Value]:
+        facts = self.world.properties.get(label)
+        return facts.values.get(thing, ()) if facts else ()
+
+    def _path(self, node: n.Path, it: Sequence[Value]) -> Values:
+        found = list(it)
+        for step in node.steps:
+            found = self._follow(found, step)
+        return found
+
+    def _filter(self, node: n.Filter, it: Sequence[Value]) -> Values:
+        references = [self.references(reference) for reference in node.references]
+        return [
+            thing
+            for thing in self.members(node.of, it)
+            if self._passes(self.members(node.property, (thing,)), node.op, references)
+        ]
+
+    def _passes(self, values: Values, op: str, references: list[list[Reference]]) -> bool:
+        if op in ("missing", "present"):
+            return bool(values) == (op == "present")
+        if op == "contains":
+            wanted = [words_of(value).lower() for value in references[0] if isinstance(value, Value)]
+            return any(part in words_of(value).lower() for value in values for part in wanted)
+        if op == "between":
+            return any(self._holds([v], ">=", references[0]) and self._holds([v], "<=", references[1]) for v in values)
+        return self._holds(values, op, references[0])
+
+    def _holds(self, values: Sequence[Value], op: str, references: Sequence[Reference]) -> bool:
+        if op == "!=":
+            return not self._holds(values, "=", references)
+        return any(_stands(value, op, reference) for value in values for reference in references)
+
+    def _both(self, node: n.Both, it: Sequence[Value]) -> Values:
+        found = self.members(node.parts[0], it)
+        for part in node.parts[1:]:
+            kept = set(self.references(part)) if not n.about_it(part) else set(self.members(part, it))
+            found = [value for value in found if value in kept]
+        return found
+
+    def _others(self, node: n.Others, it: Sequence[Value]) -> Values:
+        without = set(self.members(node.of, it))
+        return [thing for thing in self.world.instances(node.kind.name) if thing not in without]
+
+    def _best(self, node: n.Best, it: Sequence[Value]) -> Values:
+        pick = max if node.greatest else min
+        places = [
+            (pick(map(place, values)), thing)
+            for thing in self.members(node.of, it)
+            if (values := self.members(node.property, (thing,)))
+        ]
+        best = pick((found for found, _ in places), default=0)
+        return [thing for found, thing in places if found == best]
+
+    def _ranked(self, node: n.Ranked, it: Sequence[Value]) -> Values:
+        things = sorted(self.members(node.of, it), key=self._tie)
+        values = {thing: self.members(node.property, (thing,)) for thing in things}
+        having = [thing for thing in things if values[thing]]
+        pick = max if node.descending else min
+        having.sort(key=lambda thing: pick(map(place, values[thing])), reverse=node.descending)
+        if node.limit is None:
+            return having + [thing for thing in things if not values[thing]]
+        return having[: node.limit]
+
+    def _tie(self, value: Cell) -> tuple[object, ...]:
+        """What decides between equals: the name, then the key."""
+        if value is None:
+            return ()
+        if not value.id:
+            return (place(value),)
+        label = self.labels.get(value.id) or value.id.rpartition(".")[2]
+        keys = value.id.rpartition(".")[2].split(",")
+        return label.lower(), label, [(0, int(key), "") if key.isdigit() else (1, 0, key) for key in keys]
+
+    # -- numbers
+
+    def _total(self, node: n.Total, it: Sequence[Value]) -> Values:
+        things = self.members(node.of, it)
+        if node.name == "count":
+            return [number(len(things), node.kind.unit)]
+        values = things
+        if node.property is not None:
+            values = [value for thing in things for value in self.members(node.property, (thing,))]
+        if not values:
+            return []
+        if node.name in ("max", "min"):
+            return [(max if node.name == "max" else min)(values, key=place)]
+        try:
+            total = math.fsum([value.degree or 0.0 for value in values])
+        except OverflowError as error:
+            raise LFExecutionError(f"the {node.name} is too large") from error
+        return [calculated(total / len(values) if node.name == "avg" else total, node.kind.unit)]
+
+    def _arithmetic(self, node: n.Arithmetic, it: Sequence[Value]) -> Values:
+        first, second = self.members(node.first, it), self.members(node.second, it)
+        if not first or not second:
+            return []
+        a, b = first[0].degree or 0.0, second[0].degree or 0.0
+        if node.name == "divide" and b == 0:
+            return []
+        found = {"plus": a + b, "minus": a - b, "times": a * b, "divide": a / b if b else 0.0}[node.name]
+        if not math.isfinite(found):
+            raise LFExecutionError(f"the result of {node.name} is too large")
+        return [calculated(found, node.kind.unit)]
+
+    def _part(self, node: n.Part, it: Sequence[Value]) -> Values:
+        return _once(found for value in self.members(node.of, it) if (found := part_of(node.name, value)) is not None)
+
+    # -- tables
+
+    def _table(self, node: n.Rows) -> list[tuple[Cell, ...]]:
+        if isinstance(node, n.Select):
+            return [
+                (thing, *cells)
+                for thing in self.members(node.of)
+                for cells in product(*[self.members(part, (thing,)) or [None] for part in node.properties])
+            ]
+        if isinstance(node, n.Row):
+            return [tuple((self.members(part) or [None])[0] for part in node.scalars)]
+        if isinstance(node, n.Group):
+            return self._group(node)
+        rows = self._table(node.of)
+        having = [row for row in rows if row[1] is not None]
+        if isinstance(node, n.Having):
+            references = self.references(node.reference)
+            return [row for row in having if self._holds([row[1]], node.op, references)]  # type: ignore[list-item]
+        if isinstance(node, n.BestRows):
+            best = (max if node.greatest else min)((place(row[1]) for row in having), default=0)  # type: ignore[arg-type]
+            return [row for row in having if place(row[1]) == best]  # type: ignore[arg-type]
+        having.sort(key=lambda row: self._tie(row[0]))
+        having.sort(key=lambda row: place(row[1]), reverse=node.descending)  # type: ignore[arg-type]
+        if node.limit is not None:
+            return having[: node.limit]
+        return having + sorted((row for row in rows if row[1] is None), key=lambda row: self._tie(row[0]))
+
+    def _group(self, node: n.Group) -> list[tuple[Cell, ...]]:
+        groups: dict[Value, Values] = {}
+        for thing in self.members(node.of):
+            for key in self.members(node.key, (thing,)):
+                groups.setdefault(key, []).append(thing)
+        return [
+            (key, *[(self.members(total, things) or [None])[0] for total in node.totals])
+            for key, things in groups.items()
+        ]
+
+
+def _once(values: Iterable[Value]) -> Values:
+    return list(dict.fromkeys(values))
+
+
+def calculated(amount: float, unit: str) -> Value:
+    """A number that was worked out.
+
+    >>> calculated(0.1 + 0.2, "km")
+    '(number 0.3 km)'
+    """
+    return number(round(amount, DECIMALS), unit)
+
+
+def place(value: Value) -> float | tuple[str, str]:
+    """A value's place in an order: of texts, capitals count last; of times, minutes count.
+
+    >>> from dualparse.lf.values import time
+    >>> place(time(10, 30)), place(text("Zoo"))
+    (630, ('zoo', 'Zoo'))
+    """
+    if value.startswith("(time"):
+        hour, minute = value[6:-1].split()
+        return int(hour) * 60 + int(minute)
+    if value.degree is not None:
+        return value.degree
+    words = words_of(value) if value.startswith("(text") else str(plain_value(value, {}))
+    return words.lower(), words
+
+
+def _stands(value: Value, op: str, reference: Reference) -> bool:
+    """One value against one reference: an interval is before, after, or around it."""
+    low, high = (reference.low, reference.high) if isinstance(reference, Interval) else (None, None)
+    if low is None or high is None:
+        if op == "=":
+            return value == reference or (value.degree is not None and place(value) == place(reference))  # type: ignore[arg-type]
+        low = high = place(reference)  # type: ignore[arg-type,assignment]
+        mine = place(value)
+        return {"<": mine < low, "<=": mine <= low, ">": mine > low, ">=": mine >= low}[op]  # type: ignore[operator]
+    mine = value.degree or 0.0
+    return {"=": low <= mine < high, "<": mine < low, "<=": mine < high, ">": mine >= high, ">=": mine >= low}[op]
+
+
+def dated(place: int) -> Value:
+    """The date that stands at a place in the order.
+
+    >>> dated(20090300)
+    '(date 2009 3 -1)'
+    """
+    return date(place // 10_000, place // 100 % 100 or -1, place % 100 or -1)
+
+
+def part_of(part: str, value: Value) -> Value | None:
+    """The year, month or day of a date as a less exact date, its quarter as text; None where it is not known.
+
+    >>> part_of("month", date(2009, 3, 4)), part_of("quarter", date(2009, 3, 4)), part_of("month", date(2009))
+    ('(date 2009 3 -1)', '(text 2009-Q1)', None)
+    """
+    whole = int(value.degree or 0)
+    size = {"year": 10_000, "quarter": 100, "month": 100, "day": 1}[part]
+    if part != "year" and not whole % (size * 100) // size:
+        return None
+    if part == "quarter":
+        return text(f"{whole // 10_000}-Q{(whole // 100 % 100 + 2) // 3}")
+    return dated(whole // size * size)

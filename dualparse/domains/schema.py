@@ -4,7 +4,7 @@ In: `ontology.txt`, one declaration a line, columns separated by tabs or spaces,
 
     type      trail
     property  length        trail  number km     a number with its unit; `number` alone is a plain count
-    property  opened        trail  date          or time, or boolean (a fact that is told is true)
+    property  opened        trail  date          or time, or text, or boolean (a fact that is told is true)
     property  start         trail  village       an entity of a declared type
 
 Out: a `Schema`, which says what is wrong with a fact. Several types may share a property's name (`opened` of a trail
@@ -19,20 +19,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dualparse.errors import InputError
-from dualparse.lf.values import BOOLEAN_TYPE, DATE_TYPE, TIME_TYPE, Value, number
+from dualparse.lf.values import BOOLEAN_TYPE, DATE_TYPE, TEXT_TYPE, TIME_TYPE, Value, number
 from dualparse.lines import numbered_lines, raise_error
 from dualparse.suggest import nearest
 
 Report = Callable[[InputError], None]  # takes a problem and returns, or raises it
 
-LITERAL_KINDS = {"number": number(0).type, "date": DATE_TYPE, "time": TIME_TYPE, "boolean": BOOLEAN_TYPE}
+LITERAL_KINDS = {
+    "number": number(0).type,
+    "date": DATE_TYPE,
+    "time": TIME_TYPE,
+    "boolean": BOOLEAN_TYPE,
+    "text": TEXT_TYPE,
+}
 _NAME = re.compile(r"[^\s().!:#]+")
 _WANTED = "expected 'type NAME' or 'property NAME TYPE KIND [UNIT]'"
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A property of one type. `kind` is a key of `LITERAL_KINDS` or the name of a type.
+    """A property of one type. `kind` is a key of `LITERAL_KINDS` or the name of a type; `many` says that one thing may
+    have several values, as far as that is known.
 
     One with a `problem` is kept all the same: the facts that use it are not to blame.
     """
@@ -41,6 +48,7 @@ class Declaration:
     owner: str
     kind: str
     unit: str = ""
+    many: bool = field(default=False, compare=False)
     line: int = field(default=0, compare=False)
     problem: str = field(default="", compare=False)
 
@@ -128,7 +136,7 @@ def _read_declaration(columns: list[str], line: int, types: dict[str, int], foun
         if columns[1] == "type":
             raise InputError("'type' cannot be declared: every entity has it")
         name, owner, kind, unit = [*columns[1:], ""][:4]
-        found.append(Declaration(name, owner, kind, unit, line))
+        found.append(Declaration(name, owner, kind, unit, line=line))
     else:
         raise InputError(_WANTED)
 

@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dualparse.domains.intervals import interval
 from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.sexpr import Tree, read
-from dualparse.lf.values import LITERALS, TRUE, Value, name, read_literal
+from dualparse.lf.values import LITERALS, TRUE, Value, name, read_literal, unquoted
+from dualparse.lf.values import text as text_value
 from dualparse.lines import numbered_lines, raise_error
 
 _ID = re.compile(r"[^\s().!]+(\.[^\s().!]+)+")
@@ -222,8 +224,12 @@ def parse_fact(text: str, *, path: Path | None = None, line: int | None = None) 
         return subject, property, name(told)
     try:
         tree = read(told)
-        if not isinstance(tree, str) and tree[0] in LITERALS:
-            return subject, property, read_literal(tree)
+        if not isinstance(tree, str):
+            interval(tree)  # is there such a day?
+            if tree[0] == "text" and all(isinstance(part, str) for part in tree):
+                return subject, property, text_value(unquoted([str(part) for part in tree[1:]]))
+            if tree[0] in LITERALS:
+                return subject, property, read_literal(tree)
     except LFSyntaxError as error:
         raise refuse(f"bad value: {error}") from error
     raise refuse(f"{told!r} is neither the id of an entity nor `true` nor a literal such as ( number 12 km )")

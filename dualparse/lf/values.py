@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from urllib.parse import quote, unquote
 
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.sexpr import Tree, write
 
-BOOLEAN_TYPE, DATE_TYPE, TIME_TYPE = "en.boolean", "en.date", "en.time"
+BOOLEAN_TYPE, DATE_TYPE, TIME_TYPE, TEXT_TYPE = "en.boolean", "en.date", "en.time", "en.text"
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NOT_IN_TEXT = re.compile(r"[()%!]|[^\S ]|(?<= ) |^ | $")  # parentheses, white space: what a form could not keep
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 
 
@@ -94,6 +97,34 @@ def date(year: int, month: int = -1, day: int = -1) -> Value:
 def time(hour: int, minute: int = 0) -> Value:
     """A time of day. Its order is the hour alone, as in OVERNIGHT's evaluator."""
     return Value(f"(time {hour} {minute})", type=TIME_TYPE, degree=hour)
+
+
+def text(words: str) -> Value:
+    """A text, for domains of one's own. What could not stand in a form is quoted as in a URL; single spaces stay.
+
+    >>> text("Light My Fire"), text("(live) !")
+    ('(text Light My Fire)', '(text %28live%29 %21)')
+    """
+    quoted = _NOT_IN_TEXT.sub(lambda found: quote(found[0]), words)
+    return Value(f"(text {quoted})" if words else "(text)", type=TEXT_TYPE)
+
+
+def words_of(value: Value) -> str:
+    """What a text says.
+
+    >>> words_of(text("(live) !"))
+    '(live) !'
+    """
+    return unquote(value[6:-1])
+
+
+def unquoted(tokens: Sequence[str]) -> str:
+    """The text that the tokens of a form write.
+
+    >>> unquoted(["%28live%29", "at", "home"])
+    '(live) at home'
+    """
+    return unquote(" ".join(tokens))
 
 
 TRUE = Value("(boolean true)", type=BOOLEAN_TYPE)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dualparse.domains.plain import plain
+from dualparse.domains.typed import FUNCTIONS
 from dualparse.domains.world import World, parse_fact
 from dualparse.lf.errors import LF_ERRORS, LFExecutionError, LFSyntaxError
 
@@ -110,6 +111,12 @@ def test_names(form, found):
         ("( number 3 )", "(list (number 3))"),
         ("true", "(list (boolean true))"),
         ("( filter ( all trail ) passes = hut.z )", "(list)"),
+        ("( sum ( filter ( all trail ) loop ) length )", "(list)"),
+        ("( argmax_count ( filter ( all trail ) length > ( number 99 km ) ) passes )", "(list)"),
+        ("( argmax ( filter ( all trail ) length > ( number 99 km ) ) length )", "(list)"),
+        ("( argmax ( filter ( all trail ) loop ) length )", "(list)"),
+        ("( get ( filter ( all trail ) length > ( number 99 km ) ) length )", "(list)"),
+        ("( get trail.d length )", "(list)"),
     ],
 )
 def test_denotations(form, denotation):
@@ -120,37 +127,31 @@ def test_denotations(form, denotation):
     ("form", "reason"),
     [
         ("( all lake )", "unknown type 'lake'"),
-        ("( all trail.a )", "is a property of"),
+        ("( all trail.a )", "unknown type 'trail.a'"),
         ("( get trail.z length )", "unknown entity 'trail.z'"),
         ("( get trail.a depth )", "unknown property 'depth'"),
         ("( get trail.a price )", "is a property of hut"),
-        ("( get trail.d length )", "nothing has a value"),
-        ("( get ( filter ( all trail ) length > ( number 99 km ) ) length )", "nothing has a value"),
-        ("( filter ( all trail ) length )", "have type km_number"),
+        ("( filter ( all trail ) length )", "have type number km, not boolean"),
         ("( filter ( all trail ) passes = trail.a )", "have type hut"),
         ("( filter ( all trail ) passes = hut.unknown )", "unknown entity"),
-        ("( filter ( all trail ) length > ( number 3 mile ) )", "have type km_number"),
+        ("( filter ( all trail ) length > ( number 3 mile ) )", "have type number km, not number mile"),
         ("( filter ( all trail ) length >> ( number 3 km ) )", "unknown operator '>>'"),
         ("( filter ( all trail ) passes > hut.x )", "not numbers, dates or times"),
-        ("( filter ( get ( all trail ) length ) loop )", "is a property of trail"),
-        ("( filter ( all trail ) length > ( count ( all hut ) ) )", "not an integer"),
+        ("( filter ( get ( all trail ) length ) loop )", "must be things, not values"),
+        ("( filter ( all trail ) length > ( count ( all hut ) ) )", "have type number km, not number count"),
         ("( filter ( all hut ) loop )", "is a property of trail"),
-        ("( filter ( all trail ) loop = )", "takes 2 or 4 arguments, not 3"),
-        ("( argmax ( filter ( all trail ) loop ) length )", "to compare"),
-        ("( argmax ( filter ( all trail ) length > ( number 99 km ) ) length )", "to compare"),
+        ("( filter ( all trail ) loop = )", "expected "),
         ("( argmax ( all hut ) length )", "is a property of trail"),
         ("( argmax ( all trail ) passes )", "not numbers, dates or times"),
         ("( argmax_count ( all trail ) length )", "not counted"),
         ("( argmax_count ( all hut ) passes )", "is a property of trail"),
         ("( argmax_count ( all trail ) passes trail.a )", "have type hut"),
-        ("( argmax_count ( filter ( all trail ) length > ( number 99 km ) ) passes )", "to count"),
         ("( filter_count ( all trail ) passes ~ 1 )", "unknown operator"),
         ("( filter_count ( all trail ) passes = hut.x )", None),
         ("( sum ( all trail ) passes )", "only numbers"),
-        ("( sum ( filter ( all trail ) loop ) length )", "of nothing"),
         ("( sum ( all trail ) )", "takes 2 arguments, not 1"),
         ("( or trail.a hut.x )", "different types"),
-        ("( count ( count ( all trail ) ) )", "not an integer"),
+        ("( count ( count ( all trail ) ) )", "must be a set, not a number"),
         ("( frobnicate trail.a )", "unknown function"),
         ("( lambda s ( var s ) )", "without an argument"),
     ],
@@ -193,7 +194,7 @@ TOKENS = [
         "opened",
         "loop",
     ),
-    *plain(_make()).reader.functions,
+    *FUNCTIONS,
 ]
 GOOD = [
     "( filter ( all trail ) length > ( number 8 km ) )",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-VALUE = re.compile(r"\((name|number|date|time|boolean|string) ([^()]*)\)")
+from dualparse.lf.values import unquoted
+
+VALUE = re.compile(r"\((name|number|date|time|boolean|string|text) ([^()]*)\)")
 
 
 def answer(denotation: str, *, most: int = 12) -> str:
@@ -29,4 +31,4 @@ def _readable(kind: str, parts: list[str]) -> str:
         return "-".join(f"{int(part):02d}" for part in parts if part != "-1")
     if kind == "time":
         return ":".join(f"{int(part):02d}" for part in parts)
-    return " ".join(parts)
+    return unquoted(parts)

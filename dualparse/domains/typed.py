@@ -1,0 +1,533 @@
+"""Forms of the plain dialect get their types: what the ontology does not allow is refused, before anything runs.
+
+In: a form's tree, and a `Schema`. Out: a node of `dualparse.domains.nodes`, or one of the two logical-form errors. The
+table of signatures says what each function takes; a method here, found by its name, says what becomes of it. Types do
+not depend on facts, so an empty answer is an answer and never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from dualparse.domains import nodes as n
+from dualparse.domains.intervals import interval
+from dualparse.domains.nodes import COUNT, PERCENT, Kind, Step, about_it, group_of
+from dualparse.domains.reduction import reduced
+from dualparse.domains.schema import LITERAL_KINDS, Declaration, Schema
+from dualparse.domains.signatures import DIRECTIONS, OPERATORS, Signature, by_name
+from dualparse.domains.units import factor
+from dualparse.lf.errors import LFExecutionError, LFSyntaxError
+from dualparse.lf.sexpr import Tree, read, write
+from dualparse.lf.values import FALSE, LITERALS, TRUE, number, read_literal, read_number, text, unquoted
+
+FUNCTIONS = by_name()
+ORDERED = ("number", "date", "time")
+MOST_TOP = 1_000_000
+_SETS = (n.All, n.Entity, n.It, n.Literal, n.Get, n.Filter, n.Both, n.Either, n.Others, n.Best, n.Ranked, n.Keys)
+_NUMBERS = (n.Total, n.Arithmetic)
+_TABLES = (n.Select, n.Row, n.Group, n.Having, n.BestRows, n.RankedRows)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What `it` is, where there is one: one thing, or the things of a group."""
+
+    kind: Kind
+    group: bool = False
+
+
+class Checker:
+    """Reads forms over one schema.
+
+    known: whether there is an entity of that id
+    """
+
+    def __init__(self, schema: Schema, known: Callable[[str], bool] = lambda id: True):
+        self.schema = schema
+        self.known = known
+        self._owners: dict[str, list[Declaration]] = {}
+        for declared in schema.properties.values():
+            self._owners.setdefault(declared.name, []).append(declared)
+
+    def typed_text(self, form: str) -> n.Node:
+        """The typed tree of a form's text."""
+        return self.typed(read(form))
+
+    def typed(self, tree: Tree) -> n.Node:
+        """The typed tree of a form; raises `LFSyntaxError` or `LFExecutionError`."""
+        return _Reading(self).any(reduced(tree), None)
+
+    # -- what the schema says
+
+    def kind_of(self, declared: Declaration) -> Kind:
+        """The kind of a property's values."""
+        if declared.kind in LITERAL_KINDS:
+            return Kind(declared.kind, declared.unit)
+        return Kind(declared.kind, things=True)
+
+    def step(self, word: str, source: Kind) -> Step:
+        """The step a word means from here: `passes`, `!passes`, `!trail.passes`."""
+        if not word.startswith("!"):
+            return self._forward(word, source)
+        owner, _, name = word[1:].rpartition(".")
+        found = [declared for declared in self._owners.get(name, ()) if owner in ("", declared.owner)]
+        fitting = [declared for declared in found if _same(self.kind_of(declared), source)]
+        if not found:
+            raise LFExecutionError(f"unknown property {word!r}")
+        if not fitting:
+            wanted = " or ".join(sorted({str(self.kind_of(declared)) for declared in found}))
+            raise LFExecutionError(f"{word!r} is a property of {wanted}; a {source} has none")
+        if len(fitting) > 1:
+            choice = " or ".join(sorted(f"!{declared.owner}.{name}" for declared in fitting))
+            raise LFExecutionError(f"{word!r} can lead to several types: write {choice}")
+        declared = fitting[0]
+        return Step(declared.owner, name, True, self.kind_of(declared), Kind(declared.owner, things=True), many=True)
+
+    def _forward(self, word: str, source: Kind) -> Step:
+        declared = self.schema.properties.get((source.name, word)) if source.things else None
+        if declared is None:
+            owners = sorted({declared.owner for declared in self._owners.get(word, ())})
+            if not owners:
+                raise LFExecutionError(f"unknown property {word!r}")
+            raise LFExecutionError(f"{word!r} is a property of {' or '.join(owners)}; a {source} has none")
+        return Step(declared.owner, word, False, source, self.kind_of(declared), many=declared.many)
+
+    def entity(self, id: str) -> n.Entity:
+        """The entity of an id."""
+        kind = id.rpartition(".")[0]
+        if kind not in self.schema.types or not self.known(id):
+            raise LFExecutionError(f"unknown entity {id!r}")
+        return n.Entity(id, Kind(kind, things=True))
+
+
+class _Reading:
+    """Reads one form. Every method takes what `it` is at its place."""
+
+    def __init__(self, checker: Checker):
+        self.checker = checker
+
+    def any(self, tree: Tree, it: _About | None) -> Any:
+        if isinstance(tree, str):
+            return self._atom(tree, it)
+        head = tree[0]
+        within = interval(tree)
+        if within is not None:
+            return n.Literal(within, Kind("date"))
+        if head == "text":
+            return n.Literal(text(unquoted([str(part) for part in tree[1:]])), Kind("text"))
+        if head in LITERALS:
+            value = read_literal(tree)
+            return n.Literal(value, Kind(str(head), value.unit or ""))
+        ways = FUNCTIONS.get(str(head))
+        if ways is None:
+            raise LFExecutionError(f"unknown function {head!r}")
+        way = self._way(ways, tree)
+        return getattr(self, f"_{_METHODS.get(way.name, way.name)}")(way, *self._arguments(way, tree, it))
+
+    def _atom(self, atom: str, it: _About | None) -> Any:
+        if atom == "it":
+            if it is None:
+                raise LFExecutionError("'it' stands where there is nothing to speak of")
+            return n.It(it.kind)
+        if atom in ("true", "false"):
+            return n.Literal(TRUE if atom == "true" else FALSE, Kind("boolean"))
+        return self.checker.entity(atom)
+
+    # -- which way a function is called, and its arguments
+
+    def _way(self, ways: tuple[Signature, ...], tree: tuple[Tree, ...]) -> Signature:
+        amount = len(tree) - 1
+        fitting = [way for way in ways if way.takes(amount) and self._words_fit(way, tree)]
+        if not fitting:
+            sizes = sorted({len(way.arguments) for way in ways})
+            wanted = " or ".join(map(str, sizes)) + (" or more" if any(way.repeats for way in ways) else "")
+            if any(way.takes(amount) for way in ways):
+                raise LFExecutionError(f"{write(tree)[:60]}: expected {' or '.join(map(str, ways))}")
+            raise LFExecutionError(f"{tree[0]} takes {wanted} arguments, not {amount}")
+        return fitting[0] if len(fitting) == 1 else self._by_table(fitting, tree)
+
+    def _words_fit(self, way: Signature, tree: tuple[Tree, ...]) -> bool:
+        """Whether the words that stand for themselves are there, or could be a slip of an operator."""
+        for place, kind in enumerate(way.arguments):
+            if kind.startswith("'") and tree[place + 1] != kind.strip("'"):
+                return False
+            if kind == "op" and tree[place + 1] in ("between", "contains", "missing", "present"):
+                return False
+        return True
+
+    def _by_table(self, ways: list[Signature], tree: tuple[Tree, ...]) -> Signature:
+        """The way that takes a table where a table stands, and things where none does."""
+        for way in ways:
+            if "table" in way.arguments:
+                part = tree[way.arguments.index("table") + 1]
+                head = part[0] if isinstance(part, tuple) else part
+                results = {signature.result for signature in FUNCTIONS.get(str(head), ())}
+                if "table" in results and (head in _ONLY_TABLES or self._is_table(part)):
+                    return way
+        return next(way for way in ways if "table" not in way.arguments)
+
+    def _is_table(self, tree: Tree) -> bool:
+        """Whether what is ranked is a table, however often it is ranked before."""
+        while isinstance(tree, tuple) and tree[0] not in _ONLY_TABLES:
+            inner = [part for part in tree[1:] if isinstance(part, tuple)]
+            if tree[0] not in ("argmax", "argmin", "top", "bottom", "order") or not inner:
+                return False
+            tree = inner[0]
+        return isinstance(tree, tuple)
+
+    def _arguments(self, way: Signature, tree: tuple[Tree, ...], it: _About | None) -> list[Any]:
+        found: list[Any] = []
+        for place, part in enumerate(tree[1:]):
+            kind = way.kind(place)
+            if kind.startswith("'"):
+                continue
+            inside = it
+            if way.name == "group" and kind == "scalar":
+                inside = _About(found[0].kind, group=True)
+            found.append(getattr(self, f"a_{kind}")(part, inside, found, way))
+        return found
+
+    def a_type(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Kind:
+        if tree not in self.checker.schema.types:
+            raise LFExecutionError(f"unknown type {write(tree)[:40]!r}")
+        return Kind(str(tree), things=True)
+
+    def a_set(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
+        found = self.any(tree, it)
+        if isinstance(found, _SETS) or (isinstance(found, _NUMBERS) and way.name in _COMPARING):
+            return found
+        raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a set, not {_what(found)}")
+
+    def a_things(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
+        found = self.a_set(tree, it, before, way)
+        if not found.kind.things:
+            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be things, not {_what(found)}")
+        return found
+
+    def a_table(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
+        found = self.any(tree, None)
+        if not isinstance(found, _TABLES):
+            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a table, not {_what(found)}")
+        return found
+
+    def a_step(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Step:
+        if not isinstance(tree, str):
+            raise LFExecutionError(f"{write(tree)[:40]} stands where the name of a property must stand")
+        if way.name != "path":
+            return self.checker.step(tree, before[0].kind)
+        source = before[-1].target if before else _owner(it)
+        return self.checker.step(tree, source)
+
+    def a_property(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
+        owner = next((part.kind for part in before if isinstance(part, _SETS)), None) or _owner(it)
+        if isinstance(tree, str):
+            step = self.checker.step(tree, owner)
+            return n.Path((step,), step.target)
+        found = self.any(tree, _About(owner))
+        if isinstance(found, (n.Path, n.Part, *_NUMBERS, n.Literal)):
+            return found
+        raise LFExecutionError(f"{write(tree)[:60]} is {_what(found)}, not a property: say what of it is meant")
+
+    def a_scalar(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
+        if it is not None and not it.group and isinstance(tree, str) and tree != "it":
+            found = self.a_property(tree, it, [], way)
+        else:
+            found = self.any(tree, it)
+        if isinstance(found, n.Path) and found.many:
+            raise LFExecutionError(f"{write(tree)[:40]} may have several values: say ( max it ... ), ( sum it ... )")
+        kind = getattr(found, "kind", None)
+        if (
+            kind is None
+            or kind.name not in ("number", "date")
+            or kind.name == "date"
+            and way.name not in ("row", "group")
+        ):
+            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a number, not {_what(found)}")
+        if isinstance(found, _SETS) and not isinstance(found, n.Literal):
+            if about_it(found) and way.name == "group":
+                raise LFExecutionError("a group has figures such as ( count it ) or ( sum it PROPERTY )")
+            return n.Total("max", found, None, kind)
+        return found
+
+    def a_value(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
+        about = next((part for part in before if isinstance(part, (n.Path, n.Part, *_NUMBERS))), None)
+        if about is None:
+            wanted = _figure(before[0]).kind if isinstance(before[0], _TABLES) else before[0].kind
+            label = "a figure"
+        else:
+            wanted, label = about.kind, write(_label(about))
+        found = self.a_set(tree, None, before, way)
+        if isinstance(about, n.Part) and about.name == "quarter" and found.kind.name == "text":
+            return found
+        return _fitting(found, wanted, label)
+
+    def a_text(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
+        if before[-1].kind.name != "text":
+            raise LFExecutionError(f"the values of {write(_label(before[-1]))!r} are no texts")
+        return self.a_value(tree, it, before, way)
+
+    def a_op(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> str:
+        if tree not in OPERATORS:
+            raise LFExecutionError(f"unknown operator {write(tree)[:40]!r}")
+        return str(tree)
+
+    def a_direction(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> bool:
+        if tree not in DIRECTIONS:
+            raise LFExecutionError(f"expected {' or '.join(DIRECTIONS)}, not {write(tree)[:40]!r}")
+        return tree == "descending"
+
+    def a_n(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> float:
+        amount = read_number(tree)
+        if amount is None:
+            raise LFSyntaxError(f"{write(tree)[:40]!r} stands where a number must stand")
+        return amount
+
+    def a_unit(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> str:
+        if not isinstance(tree, str):
+            raise LFExecutionError(f"{write(tree)[:40]} is no unit")
+        return tree
+
+    # -- the functions
+
+    def _all(self, way: Signature, kind: Kind) -> Any:
+        return n.All(kind)
+
+    def _get(self, way: Signature, of: Any, step: Step) -> Any:
+        return n.Get(of, step, step.target)
+
+    def _filter(self, way: Signature, of: Any, about: Any, *rest: Any) -> Any:
+        word = next((kind.strip("'") for kind in way.arguments if kind.startswith("'")), "")
+        if not rest and not word:
+            rest = "=", _fitting(n.Literal(TRUE, Kind("boolean")), about.kind, write(_label(about)))
+        op, references = (word, rest) if word else (rest[0], rest[1:])
+        if op in ("<", "<=", ">", ">=", "between"):
+            _ordered(about)
+        for reference in references:
+            _closed(reference)
+        return n.Filter(of, about, op, tuple(references), of.kind)
+
+    def _filter_count(self, way: Signature, of: Any, step: Step, op: str, amount: float, among: Any = None) -> Any:
+        return n.Filter(of, self._counted(of, step, among), op, (n.Literal(number(amount), Kind("number")),), of.kind)
+
+    def _counted(self, of: Any, step: Step, among: Any) -> Any:
+        if step.target.name in ORDERED:
+            raise LFExecutionError(f"the values of {str(step)!r} are numbers, dates or times, which are not counted")
+        found: Any = n.Get(n.It(of.kind), step, step.target)
+        if among is not None:
+            _closed(among)
+            found = n.Both((found, _fitting(among, step.target, str(step))), step.target)
+        return n.Total("count", found, None, COUNT)
+
+    def _best(self, way: Signature, of: Any, about: Any = None) -> Any:
+        if about is None:
+            _figure(of)
+            return n.BestRows(of, way.name == "argmax")
+        _ordered(about)
+        return n.Best(_closed(of), about, way.name == "argmax", of.kind)
+
+    def _best_count(self, way: Signature, of: Any, step: Step, among: Any = None) -> Any:
+        return n.Best(_closed(of), self._counted(of, step, among), way.name.startswith("argmax"), of.kind)
+
+    def _ranked(self, way: Signature, amount: float, of: Any, about: Any = None) -> Any:
+        if amount != int(amount) or not 1 <= amount <= MOST_TOP:
+            raise LFExecutionError(f"{way.name} takes a whole number from 1 to {MOST_TOP}")
+        if about is None:
+            _figure(of)
+            return n.RankedRows(of, way.name == "top", int(amount))
+        _ordered(about)
+        return n.Ranked(_closed(of), about, way.name == "top", int(amount), of.kind)
+
+    def _order(self, way: Signature, of: Any, *rest: Any) -> Any:
+        if len(rest) == 1:
+            _figure(of)
+            return n.RankedRows(of, rest[0], None)
+        if rest[0].kind.name != "text":
+            _ordered(rest[0])
+        return n.Ranked(_closed(of), rest[0], rest[1], None, of.kind)
+
+    def _and(self, way: Signature, *parts: Any) -> Any:
+        kind = _one_kind(parts)
+        if sum(map(about_it, parts)) > 1:
+            raise LFExecutionError("only one part of 'and' can speak of 'it'")
+        return n.Both(tuple(sorted(parts, key=about_it, reverse=True)), kind)
+
+    def _or(self, way: Signature, *parts: Any) -> Any:
+        kind = _one_kind(parts)
+        for part in parts:
+            _closed(part)
+        return n.Either(parts, kind)
+
+    def _not(self, way: Signature, of: Any) -> Any:
+        return n.Others(_closed(of), of.kind)
+
+    def _count(self, way: Signature, of: Any) -> Any:
+        return n.Total("count", of, None, COUNT)
+
+    def _total(self, way: Signature, of: Any, about: Any) -> Any:
+        if way.name in ("sum", "avg") and about.kind.name != "number":
+            raise LFExecutionError(f"only numbers have a {way.name}")
+        _ordered(about)
+        return n.Total(way.name, of, about, about.kind)
+
+    def _share(self, way: Signature, some: Any, every: Any) -> Any:
+        if sum(map(about_it, (some, every))) > 1:
+            raise LFExecutionError("only one part of 'share' can speak of 'it'")
+        kind = _one_kind((some, every))
+        both = n.Both(tuple(sorted((some, every), key=about_it, reverse=True)), kind)
+        hundred = n.Literal(number(100), Kind("number"))
+        part = n.Arithmetic("times", hundred, n.Total("count", both, None, COUNT), COUNT)
+        return n.Arithmetic("divide", part, n.Total("count", every, None, COUNT), PERCENT)
+
+    def _arithmetic(self, way: Signature, first: Any, second: Any) -> Any:
+        return n.Arithmetic(way.name, first, second, Kind("number", _unit(way.name, first.kind.unit, second.kind.unit)))
+
+    def _in(self, way: Signature, unit: str, of: Any) -> Any:
+        return _scaled(of, unit) or _refuse_unit(of.kind, unit)
+
+    def _exists(self, way: Signature, of: Any) -> Any:
+        return n.Exists(_closed(of))
+
+    def _comparison(self, way: Signature, first: Any, second: Any) -> Any:
+        if way.name not in ("=", "!="):
+            _ordered(first)
+        return n.Comparison(way.name, _closed(first), _closed(_fitting(second, first.kind, "the first")))
+
+    def _select(self, way: Signature, of: Any, *about: Any) -> Any:
+        return n.Select(_closed(of), about)
+
+    def _row(self, way: Signature, *scalars: Any) -> Any:
+        return n.Row(scalars)
+
+    def _group(self, way: Signature, of: Any, key: Any, *totals: Any) -> Any:
+        for total in totals:
+            if not about_it(total):
+                raise LFExecutionError("a figure of a group must speak of it: ( count it ), ( sum it PROPERTY )")
+        return n.Group(_closed(of), key, totals)
+
+    def _having(self, way: Signature, of: Any, op: str, reference: Any) -> Any:
+        _figure(of)
+        return n.Having(of, op, _closed(reference))
+
+    def _keys(self, way: Signature, of: Any) -> Any:
+        return n.Keys(of, _grouping(of).key.kind)
+
+    def _path(self, way: Signature, *steps: Step) -> Any:
+        return n.Path(steps, steps[-1].target)
+
+    def _part(self, way: Signature, of: Any) -> Any:
+        if of.kind.name != "date":
+            raise LFExecutionError(f"{write(_label(of))!r} is no date: it has no {way.name}")
+        return n.Part(way.name, of, Kind("text" if way.name == "quarter" else "date"))
+
+
+_COMPARING = ("filter", "filter_count", "having", *OPERATORS)  # where a number is as good as a set of one
+_ONLY_TABLES = ("select", "row", "group", "having")
+_METHODS = {
+    **dict.fromkeys(("argmax", "argmin"), "best"),
+    **dict.fromkeys(("argmax_count", "argmin_count"), "best_count"),
+    **dict.fromkeys(("top", "bottom"), "ranked"),
+    **dict.fromkeys(("sum", "avg", "min", "max"), "total"),
+    **dict.fromkeys(("plus", "minus", "times", "divide"), "arithmetic"),
+    **dict.fromkeys(OPERATORS, "comparison"),
+    **dict.fromkeys(("year", "quarter", "month", "day"), "part"),
+}
+
+
+def _owner(it: _About | None) -> Kind:
+    if it is None or it.group:
+        raise LFExecutionError("a property stands where there is no single thing to have it")
+    return it.kind
+
+
+def _what(node: Any) -> str:
+    if isinstance(node, _TABLES):
+        return "a table"
+    if isinstance(node, (n.Exists, n.Comparison)):
+        return "yes or no"
+    if isinstance(node, _NUMBERS):
+        return f"a number ({node.kind})"
+    return f"things of type {node.kind}" if node.kind.things else f"values ({node.kind})"
+
+
+def _label(about: Any) -> Tree:
+    return " ".join(map(str, about.steps)) if isinstance(about, n.Path) else type(about).__name__.lower()
+
+
+def _ordered(about: Any) -> None:
+    if about.kind.name not in ORDERED:
+        raise LFExecutionError(f"the values of {write(_label(about))!r} are not numbers, dates or times")
+
+
+def _closed(node: Any) -> Any:
+    if about_it(node):
+        raise LFExecutionError("'it' cannot stand here: only get, filter and and go on from it")
+    return node
+
+
+def _same(kind: Kind, other: Kind) -> bool:
+    return kind.name == other.name and factor(kind.unit, other.unit) == 1.0
+
+
+def _one_kind(parts: Any) -> Kind:
+    kinds = [part.kind for part in parts]
+    if not all(_same(kind, kinds[0]) for kind in kinds):
+        raise LFExecutionError(f"elements of different types: {', '.join(sorted({str(kind) for kind in kinds}))}")
+    return kinds[0]
+
+
+def _fitting(found: Any, wanted: Kind, label: str) -> Any:
+    """A set as one that can be compared with values of a kind; numbers are turned into its unit."""
+    if found.kind.name == wanted.name and found.kind.things == wanted.things:
+        if wanted.name != "number":
+            return found
+        scaled = _scaled(found, wanted.unit)
+        if scaled is not None:
+            return scaled
+    raise LFExecutionError(f"values of {label!r} have type {wanted}, not {found.kind}")
+
+
+def _scaled(found: Any, unit: str) -> Any:
+    """A number in another unit; None where it cannot be."""
+    by = factor(found.kind.unit, unit)
+    if by is None:
+        return None
+    kind = Kind("number", unit)
+    if isinstance(found, n.Literal):
+        return n.Literal(number(found.value.degree * by, unit), kind)  # type: ignore[union-attr,operator]
+    if by == 1.0:
+        return found
+    if isinstance(found, n.Either):
+        return n.Either(tuple(_scaled(part, unit) for part in found.parts), kind)
+    of = found if isinstance(found, _NUMBERS) else None
+    if of is None:
+        return None
+    return n.Arithmetic("times", of, n.Literal(number(by), Kind("number")), kind)
+
+
+def _refuse_unit(kind: Kind, unit: str) -> NoReturn:
+    raise LFExecutionError(f"a {kind} cannot be told in {unit!r}")
+
+
+def _unit(name: str, first: str, second: str) -> str:
+    if name in ("plus", "minus"):
+        if factor(first, second) != 1.0:
+            raise LFExecutionError(f"{first or 'a plain number'} and {second or 'a plain number'} do not add up")
+        return first or second
+    plain = ("", "count", "percent")
+    if name == "times":
+        return first if second in plain else second if first in plain else f"{first}*{second}"
+    return "" if first == second else first if second in plain else f"{first or 1}/{second}"
+
+
+def _grouping(rows: Any) -> n.Group:
+    found = group_of(rows)
+    if found is None:
+        raise LFExecutionError("only the rows of a group have keys")
+    return found
+
+
+def _figure(rows: Any) -> Any:
+    """What the rows of a group are ranked by: its first figure."""
+    return _grouping(rows).totals[0]
