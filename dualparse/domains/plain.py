@@ -12,10 +12,11 @@ to six decimals; a tie in a ranking goes by name, then by key.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date as Day
-from itertools import product
+from itertools import chain, product
 
 from dualparse.domains import nodes as n
 from dualparse.domains.intervals import Interval, Relative
@@ -24,6 +25,7 @@ from dualparse.domains.schema import LITERAL_KINDS, Declaration, Schema
 from dualparse.domains.typed import Checker
 from dualparse.domains.world import World
 from dualparse.lf.errors import LFExecutionError
+from dualparse.lf.execute import CHARACTERS_A_STEP, MAX_STEPS
 from dualparse.lf.values import FALSE, TRUE, Value, date, number, text, words_of
 
 DECIMALS = 6  # of calculated numbers
@@ -40,20 +42,33 @@ class Plain:
     '(list (number 48 euro))'
     """
 
-    def __init__(self, world: World, schema: Schema | None = None, labels: Mapping[str, str] | None = None):
-        self.world = world
+    def __init__(
+        self,
+        world: World,
+        schema: Schema | None = None,
+        labels: Mapping[str, str] | None = None,
+        *,
+        max_steps: int = MAX_STEPS,
+    ):
+        self.world, self.max_steps = world, max_steps
         self.labels = labels or {}
         self.checker = Checker(schema_of(world, schema), world.names.__contains__)
 
-    def answer(self, form: str, *, today: Day | None = None) -> Answer:
-        """The answer to a form; raises one of the two logical-form errors."""
-        node = self.checker.typed_text(form)
-        run = _Run(self.world, self.labels, today or Day.today())
-        return answered(columns_of(node), run.rows(node), node, labels=self.labels)
+    def answer(self, form: str, *, today: Day | None = None, seconds: float | None = None) -> Answer:
+        """The answer to a form; raises one of the two logical-form errors, also when steps or seconds run out."""
+        return self._answer(form, Budget(self.max_steps, seconds), today)
 
-    def execute(self, form: str) -> str:
+    def execute(self, form: str, *, seconds: float | None = None) -> str:
         """The denotation of a form."""
-        return self.answer(form).denotation
+        budget = Budget(self.max_steps, seconds)
+        denotation = self._answer(form, budget, None).denotation
+        budget.charge(len(denotation) // CHARACTERS_A_STEP)
+        return denotation
+
+    def _answer(self, form: str, budget: Budget, today: Day | None) -> Answer:
+        node = self.checker.typed_text(form)
+        run = _Run(self.world, self.labels, today or Day.today(), budget)
+        return answered(columns_of(node), run.rows(node), node, labels=self.labels)
 
 
 def plain(world: World, schema: Schema | None = None) -> Plain:
@@ -82,12 +97,30 @@ def schema_of(world: World, declared: Schema | None = None) -> Schema:
     return Schema(types, properties)
 
 
+class Budget:
+    """The steps a form has left: about one for every value it looks at; and, where asked for, its seconds."""
+
+    def __init__(self, steps: int, seconds: float | None = None):
+        self.steps, self.seconds = steps, seconds
+        self._ends = None if seconds is None else time.monotonic() + seconds
+
+    def charge(self, steps: int) -> None:
+        """Pay for work before it is done; `LFExecutionError` where that is too much."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise LFExecutionError("too many steps")
+        if self._ends is not None and time.monotonic() > self._ends:
+            raise LFExecutionError(f"not done within {self.seconds:g} seconds")
+
+
 class _Run:
     """Runs one typed form."""
 
-    def __init__(self, world: World, labels: Mapping[str, str], today: Day):
-        self.world, self.labels, self.today = world, labels, today
+    def __init__(self, world: World, labels: Mapping[str, str], today: Day, budget: Budget):
+        self.world, self.labels, self.today, self.charge = world, labels, today, budget.charge
         self._found: dict[int, list[Reference]] = {}
+        self._equal: dict[int, frozenset[object] | None] = {}
+        self._kept: list[Sequence[Reference]] = []  # so that no other list gets the id of one of them
         self._members: dict[type, Callable[..., Values]] = {
             n.All: lambda node, it: list(self.world.instances(node.kind.name)),
             n.Entity: lambda node, it: [self.world.names[node.id]],
@@ -124,7 +157,9 @@ class _Run:
 
     def members(self, node: n.Set | n.Property, it: Sequence[Value] = ()) -> Values:
         """The members of a set; the values of a property of `it`."""
-        return self._members[type(node)](node, it)
+        found = self._members[type(node)](node, it)
+        self.charge(len(found) + 1)
+        return found
 
     def references(self, node: n.Set) -> list[Reference]:
         """What to compare with: a date that is written stays the interval it is. Worked out once."""
@@ -156,7 +191,9 @@ class _Run:
 
     def _follow(self, things: Iterable[Value], step: n.Step) -> Values:
         label = f"!{step.name}" if step.back else step.name
-        found = (value for thing in things for value in self._told(thing, label))
+        told = [self._told(thing, label) for thing in things]
+        self.charge(sum(map(len, told)))
+        found = chain.from_iterable(told)
         return _once(value for value in found if not step.back or value.type == step.owner)
 
     def _told(self, thing: Value, label: str) -> Sequence[Value]:
@@ -190,7 +227,22 @@ class _Run:
     def _holds(self, values: Sequence[Value], op: str, references: Sequence[Reference]) -> bool:
         if op == "!=":
             return not self._holds(values, "=", references)
+        self.charge(len(values) * (1 if op == "=" else len(references)))
+        if op == "=" and len(references) > 1:
+            equal = self._equals(references)
+            if equal is not None:
+                return any(_identity(value) in equal for value in values)
+            self.charge(len(values) * len(references))
         return any(_stands(value, op, reference) for value in values for reference in references)
+
+    def _equals(self, references: Sequence[Reference]) -> frozenset[object] | None:
+        """The references as one set to look values up in; None where intervals are among them."""
+        key = id(references)
+        if key not in self._equal:
+            within = any(isinstance(reference, Interval) for reference in references)
+            self._kept.append(references)
+            self._equal[key] = None if within else frozenset(_identity(value) for value in references)  # type: ignore[arg-type]
+        return self._equal[key]
 
     def _both(self, node: n.Both, it: Sequence[Value]) -> Values:
         found = self.members(node.parts[0], it)
@@ -334,12 +386,17 @@ def place(value: Value) -> float | tuple[str, str]:
     return words.lower(), words
 
 
+def _identity(value: Value) -> object:
+    """What equal values have in common: the number of numbers, dates and times, the text of all others."""
+    return str(value) if value.degree is None else place(value)
+
+
 def _stands(value: Value, op: str, reference: Reference) -> bool:
     """One value against one reference: an interval is before, after, or around it."""
     low, high = (reference.low, reference.high) if isinstance(reference, Interval) else (None, None)
     if low is None or high is None:
         if op == "=":
-            return value == reference or (value.degree is not None and place(value) == place(reference))  # type: ignore[arg-type]
+            return _identity(value) == _identity(reference)  # type: ignore[arg-type]
         low = high = place(reference)  # type: ignore[arg-type,assignment]
         mine = place(value)
         return {"<": mine < low, "<=": mine <= low, ">": mine > low, ">=": mine >= low}[op]  # type: ignore[operator]

@@ -143,7 +143,8 @@ values = st.one_of(
     ids.map(name),
     st.just(TRUE),
     st.builds(number, st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["", "km"])),
-    st.builds(date, st.integers(-1, 3000), st.integers(-1, 12), st.integers(-1, 31)),
+    st.dates().map(lambda day: date(day.year, day.month, day.day)),
+    st.builds(date, st.integers(1, 3000), st.one_of(st.just(-1), st.integers(1, 12))),
 )
 
 
