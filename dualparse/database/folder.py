@@ -17,9 +17,10 @@ from pathlib import Path
 from dualparse.database.location import Location, locate
 from dualparse.database.model import Database
 from dualparse.database.ontology_file import read_ontology
-from dualparse.database.synonyms import Words, read_words
+from dualparse.database.synonyms import Words, line_key, read_words
 from dualparse.domains.folder import DESCRIPTION, ONTOLOGY, Description, read_description
 from dualparse.errors import InputError
+from dualparse.lines import numbered_lines
 
 SYNONYMS, INDEX, GENERATED = "synonyms.txt", "values.sqlite", ".connect"
 
@@ -50,5 +51,9 @@ def read_connected(folder: Path, *, database: str = "") -> Connected:
         raise InputError("says no 'database': this folder is not connected to one", path=folder / DESCRIPTION)
     location = locate(place, base=None if database else folder)
     model = read_ontology(folder / ONTOLOGY, location.dialect)
-    words = read_words(folder / SYNONYMS, model) if (folder / SYNONYMS).is_file() else Words()
+    words = Words()
+    if (folder / SYNONYMS).is_file():
+        base = folder / GENERATED / SYNONYMS
+        generated = {line_key(text) for _, text in numbered_lines(base)} if base.is_file() else set()
+        words = read_words(folder / SYNONYMS, model, generated=generated)
     return Connected(folder, described, location, model, words)

@@ -10,7 +10,7 @@ In: such a file. Out: `Words`: the phrases of a name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,8 +46,13 @@ def lines_of(words: Mapping[str, str]) -> list[str]:
     return [f"{name}: {phrase}" for name, phrase in words.items()]
 
 
-def read_words(path: Path, database: Database, *, report: Report = raise_error) -> Words:
-    """Read the file; a name the ontology does not have is a problem, because it is most likely a misspelt one."""
+def read_words(
+    path: Path, database: Database, *, generated: Collection[str] = (), report: Report = raise_error
+) -> Words:
+    """Read the file; a name the ontology does not have is a problem, because it is most likely a misspelt one.
+
+    Names that were `generated` are none: somebody has taken them out of the ontology since.
+    """
     known = names_of(database)
     phrases: dict[str, tuple[str, ...]] = {}
     for number, text in numbered_lines(path, report=report):
@@ -60,6 +65,8 @@ def read_words(path: Path, database: Database, *, report: Report = raise_error) 
         problem = ""
         if not colon or not found:
             problem = f"expected 'name: phrase, phrase', found {line!r}"
+        elif name not in known and name in generated:
+            continue
         elif name not in known:
             problem = f"the ontology has no {name!r}{nearest(name, known)}"
         elif name in phrases:

@@ -40,6 +40,8 @@ def connect(
     """
     with needs_database():
         from dualparse.database.connect import connect as connect_folder
+        from dualparse.database.folder import read_connected
+        from dualparse.database.index import index_of
         from dualparse.database.location import locate
 
     location = locate(argument(database))
@@ -50,7 +52,10 @@ def connect(
             bar.update(task, description=what or "done", completed=done, total=total)
 
         report = connect_folder(location, out, progress=progress)
-    _show(report, Console(highlight=False, markup=False, soft_wrap=True))
+        connected = read_connected(out)
+        with index_of(connected, progress=progress) as index:
+            names = len(index)
+    _show(report, names, Console(highlight=False, markup=False, soft_wrap=True))
 
 
 @contextmanager
@@ -73,9 +78,10 @@ def _bar(quiet: bool) -> Progress:
     return Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True)
 
 
-def _show(report: Report, console: Console) -> None:
+def _show(report: Report, names: int, console: Console) -> None:
     counts = f"{_number(report.tables, 'table')}, {_number(report.properties, 'property')}"
     console.print(f"{report.folder}: {counts}, {_number(report.relations, 'relation')}, {_number(report.rows, 'row')}")
+    console.print(f"{_number(names, 'name')} to be found in questions")
     for hidden in report.hidden:
         console.print(f"left out: {hidden.table}.{hidden.column} ({hidden.reason})")
     for note in report.notes:
