@@ -1,0 +1,255 @@
+"""How well OVERNIGHT's questions are matched with the utterances of its grammars, from no label to all of them.
+
+    python -m benchmarks.matching [--rows none others few-16 ...] [--seeds 1 2 3] [--jobs 8] [--device auto]
+                                  [--encoder minilm] [--fewshot FOLDER] [--out results/matching.jsonl] [--show]
+
+A row says what a matcher learns from:
+
+    none         nothing: MiniLM as it is
+    others       the labeled pairs of the seven other domains
+    few-N        N labeled pairs of every domain (the published splits), all domains together
+    half-own     half of the pairs of the domain, by itself      half-all   of all domains together
+    full-own     all pairs of the domain, by itself              full-all   of all domains together
+
+Dev is a fifth of the training pairs and never trained on. How much a second reader counts is chosen on dev, of the
+other domains where the domain itself has no labels; few labels leave no dev, and there it counts as much as the
+matcher. Every cell is scored on test in two ways: the matcher alone, and with the second reader where the row has one.
+A cell that the file has already is left out, so a run can be taken up again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+
+import torch
+
+from dualparse.data.examples import Example, labeled_split, load_examples
+from dualparse.domains.metrics import meaning
+from dualparse.domains.overnight import DOMAINS
+from dualparse.domains.registry import open_domain
+from dualparse.errors import InputError
+from dualparse.matching.candidates import Candidates, candidates_of
+from dualparse.matching.encoder import MINILM, open_encoder
+from dualparse.matching.learn import ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
+from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
+
+WEIGHTS = (0.25, 0.5, 1.0, 2.0)  # of the second reader, tried on dev
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is learned from: the share of the pairs that are labeled, or a number of them; and how long."""
+
+    updates: int
+    reader: int = 0  # its updates; 0: there is none
+    labeled: float = 1.0
+    few: int = 0
+    together: bool = False
+    others: bool = False
+
+
+ROWS = {
+    "none": Row(0),
+    "others": Row(1500, reader=1500, others=True),
+    "few-16": Row(600, reader=600, few=16, together=True),
+    "few-48": Row(1000, reader=1000, few=48, together=True),
+    "few-200": Row(2000, reader=2000, few=200, together=True),
+    "half-own": Row(1000, labeled=0.5),
+    "half-all": Row(2500, reader=2500, labeled=0.5, together=True),
+    "full-own": Row(1000, reader=1000),
+    "full-all": Row(3000, reader=2500, together=True),
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A domain with its questions: those a matcher may learn from, dev and test with the denotations they should have,
+    and the denotation of every candidate."""
+
+    candidates: Candidates
+    train: list[Example]
+    few: dict[int, list[Example]]
+    dev: list[tuple[str, str | None]]
+    test: list[tuple[str, str | None]]
+    denotations: list[str | None]
+
+    def labeled(self, row: Row) -> list[Example]:
+        if row.few:
+            return self.few[row.few]
+        return labeled_split(self.train, ratio=row.labeled, seed=1).labeled
+
+
+def read_domain(name: str, fewshot: Path | None) -> Asked:
+    """All that is needed of a domain."""
+    domain = open_domain(name)
+    splits, candidates = load_examples(domain, dev_seed=1), candidates_of(domain)
+
+    def asked(examples: Iterable[Example]) -> list[tuple[str, str | None]]:
+        return [(" ".join(e.query or ()), meaning(" ".join(e.lf or ()), domain)) for e in examples]
+
+    few: dict[int, list[Example]] = {}
+    whole = {" ".join(example.query or ()): example for example in [*splits.train, *splits.dev]}
+    for count in {row.few for row in ROWS.values() if row.few and fewshot}:
+        lines = (fewshot / f"{name}.{count}.txt").read_text(encoding="utf-8").splitlines() if fewshot else []
+        few[count] = [whole[" ".join(line.split())] for line in lines if " ".join(line.split()) in whole]
+    return Asked(
+        candidates,
+        splits.train,
+        few,
+        asked(splits.dev),
+        asked(splits.test),
+        [meaning(form, domain) for form in candidates.forms],
+    )
+
+
+def run_cell(name: str, seed: int, domain: str, asked: dict[str, Asked], encoder: str, device: str) -> list[dict]:
+    """One training; a record for every domain it answers."""
+    row, started = ROWS[name], time.perf_counter()
+    taught = [d for d in asked if d != domain] if row.others else list(asked) if row.together else [domain]
+    answered = taught if row.together else [domain]
+    judged = taught if row.others else answered  # whose dev may choose
+    place = torch.device(device)
+    matcher, reader = Matcher(open_encoder(encoder)).to(place), None
+    if row.updates:
+        pairs = {d: asked[d].candidates.pairs(asked[d].labeled(row)) for d in taught}
+        lessons = [
+            lesson(matcher.encoder, q, asked[d].candidates.utterances, m).to(place) for d, (q, m) in pairs.items()
+        ]
+        for _ in learn_to_match(matcher, lessons, Settings(updates=row.updates, seed=seed)):
+            pass
+    matched = time.perf_counter() - started
+    if row.reader:
+        reader = Reader(open_encoder(encoder)).to(place)
+        for _ in learn_to_read(reader, matcher, lessons, ReaderSettings(updates=row.reader, seed=seed)):
+            pass
+    weight = 1.0
+    if reader is not None and not row.few:
+        ranked = {d: answers(matcher, reader, asked[d], asked[d].dev) for d in judged}
+        tried = {w: mean(accuracy(asked[d], asked[d].dev, ranked[d], w) for d in judged) for w in WEIGHTS}
+        weight = max(WEIGHTS, key=lambda w: tried[w])
+    records = []
+    for d in answered:
+        record = {"row": name, "seed": seed, "domain": d, "settings": asdict(row), "encoder": encoder}
+        record |= {"labels": sum(len(asked[x].labeled(row)) for x in taught) if row.updates else 0}
+        for split, questions in (("dev", asked[d].dev), ("test", asked[d].test)):
+            found = answers(matcher, reader, asked[d], questions)
+            record[split] = {"matcher": accuracy(asked[d], questions, found, 0.0), "examples": len(questions)}
+            record[split] |= {"among_10": among(asked[d], questions, found, 10)}
+            if reader is not None:
+                record[split] |= {"reader": accuracy(asked[d], questions, found, weight)}
+        seconds = {"matcher": round(matched, 1), "all": round(time.perf_counter() - started, 1)}
+        made = {"torch": torch.__version__, "device": _device_name(place)}
+        records.append(record | {"weight": weight if reader is not None else None, "seconds": seconds} | made)
+    return records
+
+
+def answers(
+    matcher: Matcher, reader: Reader | None, one: Asked, questions: Sequence[tuple[str, str | None]]
+) -> list[Ranked]:
+    return rank(matcher, [question for question, _ in questions], one.candidates.utterances, reader=reader)
+
+
+def accuracy(one: Asked, questions: Sequence[tuple[str, str | None]], found: Sequence[Ranked], weight: float) -> float:
+    """Share of the questions whose best candidate has the right denotation, in per cent."""
+    return among(one, questions, [ranked.weighed(weight) for ranked in found], 1)
+
+
+def among(one: Asked, questions: Sequence[tuple[str, str | None]], found: Sequence[Ranked], k: int) -> float:
+    """Share of the questions with a right one among the first k, in per cent."""
+    right = [
+        any(one.denotations[number] == gold for number in ranked.numbers[:k].tolist())
+        for (_, gold), ranked in zip(questions, found, strict=True)
+    ]
+    return round(100 * mean(right), 2)
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
+
+
+def cells(rows: Sequence[str], seeds: Sequence[int], domains: Sequence[str]) -> list[tuple[str, int, str]]:
+    """(row, seed, domain); a row that learns all domains together is one cell."""
+    return [
+        (row, seed, domain)
+        for row in rows
+        for seed in (seeds if ROWS[row].updates else seeds[:1])
+        for domain in (domains[:1] if ROWS[row].together else domains)
+    ]
+
+
+def read_records(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+_ASKED: dict[str, Asked] = {}  # what the processes of a run have in common; read before they are forked
+
+
+def _work(cell: tuple[str, int, str], encoder: str, device: str) -> list[dict]:
+    torch.set_num_threads(1)
+    return run_cell(*cell, _ASKED, encoder, device)
+
+
+def show(records: Sequence[dict]) -> None:
+    """The mean over domains, for every row its seeds."""
+    for row in ROWS:
+        mine = [record for record in records if record["row"] == row]
+        for way in ("matcher", "reader"):
+            by_seed: dict[int, list[float]] = {}
+            for record in mine:
+                if way in record["test"]:
+                    by_seed.setdefault(record["seed"], []).append(record["test"][way])
+            means = [mean(scores) for scores in by_seed.values() if len(scores) == len(DOMAINS)]
+            if means:
+                print(f"{row:10} {way:8} {mean(means):5.1f}  ({', '.join(f'{each:.1f}' for each in means)})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS), metavar="ROW")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--domains", nargs="+", default=list(DOMAINS))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--encoder", default=MINILM)
+    parser.add_argument("--fewshot", type=Path, help="folder with the published few-label splits, DOMAIN.N.txt")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "matching.jsonl")
+    parser.add_argument("--show", action="store_true", help="only print what the file has")
+    options = parser.parse_args()
+    if options.show:
+        show(read_records(options.out))
+        return
+    if any(ROWS[row].few for row in options.rows) and not options.fewshot:
+        raise SystemExit("rows with few labels need --fewshot FOLDER")
+    device = ("cuda" if torch.cuda.is_available() else "cpu") if options.device == "auto" else options.device
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    there = read_records(options.out)
+    known = {(record["row"], record["seed"], record["domain"]) for record in there}
+    left = [cell for cell in cells(options.rows, options.seeds, options.domains) if cell not in known]
+    _ASKED.update({name: read_domain(name, options.fewshot) for name in options.domains} if left else {})
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(options.jobs, mp_context=context) as pool, options.out.open("a", encoding="utf-8") as out:
+        waiting = {pool.submit(_work, cell, options.encoder, device): cell for cell in left}
+        for count, done in enumerate(as_completed(waiting), 1):
+            for record in done.result():
+                out.write(json.dumps(record) + "\n")
+            out.flush()
+            print(f"{count} of {len(left)}: {waiting[done]}", flush=True)
+    show(read_records(options.out))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except InputError as error:
+        raise SystemExit(str(error)) from None

