@@ -1,7 +1,7 @@
 """How well OVERNIGHT's questions are matched with the utterances of its grammars, from no label to all of them.
 
     python -m benchmarks.matching [--rows none others few-16 ...] [--seeds 1 2 3] [--jobs 8] [--device auto]
-                                  [--encoder minilm] [--fewshot FOLDER] [--out results/matching.jsonl] [--show]
+                                  [--encoder minilm] [--fewshot FOLDER] [--out results/bench-matching.jsonl] [--show]
 
 A row says what a matcher learns from:
 
@@ -222,7 +222,7 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--encoder", default=MINILM)
     parser.add_argument("--fewshot", type=Path, help="folder with the published few-label splits, DOMAIN.N.txt")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "matching.jsonl")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench-matching.jsonl")
     parser.add_argument("--show", action="store_true", help="only print what the file has")
     options = parser.parse_args()
     if options.show:

@@ -29,6 +29,7 @@ RANKS = {
     "config": 4,
     "synthesis": 5,
     "networks": 6,
+    "matching": 6,
     "engines": 7,
     "choosing": 8,
     "runs": 9,
