@@ -118,18 +118,30 @@ def at_the_start(tree: ast.AST) -> Iterator[str]:
             yield from at_the_start(node)
 
 
+def loaded_by(name: str) -> dict[str, set[str]]:
+    """Everything that importing a module imports, by the module of ours that imports it."""
+    files = {name_of(path): path for path in modules()}
+    waiting, seen = [name], {}
+    while waiting:
+        if (name := waiting.pop()) not in seen:
+            seen[name] = set(at_the_start(parse(files[name])))
+            waiting += [target for target in seen[name] if target in files]
+    return seen
+
+
 def test_the_command_starts_without_torch():
     """It takes seconds to load; a typo must not cost them."""
-    files = {name_of(path): path for path in modules()}
-    waiting, seen = ["dualparse.use.cli.main"], set()
-    while waiting:
-        name = waiting.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        for target in at_the_start(parse(files[name])):
-            assert target.split(".")[0] not in ("torch", "sacrebleu"), f"{name} imports {target}"
-            waiting += [target] if target in files else []
+    for name, targets in loaded_by("dualparse.use.cli.main").items():
+        assert not {target.split(".")[0] for target in targets} & {"torch", "sacrebleu"}, name
+
+
+def test_only_the_command_knows_the_laboratory_and_loads_it_when_asked():
+    for path in modules():
+        part = part_of(name_of(path))
+        if part not in ("lab", "use.cli") and (part, "lab") not in LEFT:
+            assert not [t for t in imported(parse(path)) if part_of(t) == "lab"], name_of(path)
+    loaded = loaded_by("dualparse.use.cli.main")
+    assert not [name for name in loaded if part_of(name) == "lab"]
 
 
 def test_no_star_imports_and_no_catch_all():
