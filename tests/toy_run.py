@@ -16,7 +16,7 @@ from dualparse.config import make_recipe
 from dualparse.runs import Run
 from dualparse.training.run import train
 from dualparse.use.api import Parser
-from dualparse.use.service.server import listen, url
+from dualparse.use.service.server import configured, listen, url
 
 QUESTIONS = ("how deep is blue lake", "list all lakes", "how many towns are there")
 RECIPE = {
@@ -41,7 +41,7 @@ def open_parser(folder: Path) -> Parser:
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
     """The application on a free port of this machine, in a thread; gives its address."""
-    server = uvicorn.Server(uvicorn.Config(app, lifespan="on", log_level="critical", timeout_graceful_shutdown=5))
+    server = uvicorn.Server(configured(app, app.state.limits, log_level="critical"))
     with listen("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -25,8 +25,12 @@ def serve(
     batch: int = typer.Option(32, min=1, max=512, help="Most questions searched together."),
     workers: int = typer.Option(1, min=1, max=64, help="Searches of a run at the same time; more for idle cores."),
     timeout: float = typer.Option(10.0, min=0.1, max=600.0, help="Seconds a request may take."),
+    connections: int = typer.Option(2048, min=8, max=100_000, help="Most connections open at once."),
+    per_client: int = typer.Option(1024, min=1, max=100_000, help="Most connections of one address open at once."),
     allowed_host: list[str] = typer.Option(
-        [], help="Host name to answer to besides this machine's own; for a proxy in front. Repeatable."
+        [],
+        help="Host name to answer to besides this machine's own; others are refused then, whatever --host is. "
+        "Repeatable.",
     ),
     device: str = typer.Option("cpu", help="auto, cpu or cuda."),
     compiled: bool = typer.Option(False, "--compiled", help="Search with compiled steps: quicker answers on a CPU."),
@@ -45,11 +49,13 @@ def serve(
     from dualparse.use.service.app import make_app
     from dualparse.use.service.limits import Limits
     from dualparse.use.service.served import make_ready
-    from dualparse.use.service.server import LOOPBACK_NAMES, is_loopback, listen, run, url
+    from dualparse.use.service.server import is_loopback, listen, names_answered_to, run, url
 
     torch.set_num_threads(1)  # matrices are small: cores are better used by searches side by side
-    hosts = LOOPBACK_NAMES | {name.lower() for name in allowed_host} if is_loopback(host) else None
-    limits = Limits(batch=batch, workers=workers, seconds=timeout)
+    hosts = names_answered_to(host, allowed_host)
+    limits = Limits(
+        batch=batch, workers=workers, seconds=timeout, connections=connections, per_client=min(per_client, connections)
+    )
     console = Console(highlight=False, markup=False, soft_wrap=True)
     with listen(host, port) as listener:  # before the models: a taken port should not cost their loading
         chosen = choose_device(device)
@@ -62,7 +68,7 @@ def serve(
         console.print(f"serving {', '.join(parsers)} at {address} (API: {address}/docs); Ctrl-C ends it")
         if not is_loopback(host) and token is None:
             console.print("everyone who reaches this machine can ask; --token limits that", style="yellow")
-        run(make_app(parsers, limits=limits, token=token, hosts=hosts), listener, grace=timeout)
+        run(make_app(parsers, limits=limits, token=token, hosts=hosts), listener, limits)
 
 
 def _named(runs: list[str]) -> dict[str, Path]:

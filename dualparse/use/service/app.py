@@ -37,10 +37,11 @@ DESCRIPTION = (
 REFUSALS = {
     401: "The token is missing or wrong (only where the server asks for one).",
     404: "No such run.",
-    408: "The body did not arrive in time.",
+    408: "The head or the body did not arrive in time.",
     413: "The body is too large.",
     421: "The server does not answer to this host name.",
     422: "The request is not as described; the error says why.",
+    431: "The head of the request is too large.",
     500: "An error of the service.",
     503: "Too many requests wait; try again after as many seconds as Retry-After says.",
     504: "No result in time.",

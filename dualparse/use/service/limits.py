@@ -9,6 +9,8 @@ MAX_FORM = 10_000  # characters
 MAX_NAME = 200  # characters of a run's name
 MAX_K = 20  # readings or wordings
 MAX_BODY = 64 * 1024  # bytes
+MAX_HEAD = 16 * 1024  # bytes of a request's first line and headers
+MAX_PIPELINED = 16  # requests of one connection that wait behind the one that is answered
 
 
 @dataclass(frozen=True)
@@ -19,9 +21,15 @@ class Limits:
     workers  searches at the same time, for each run
     room     most jobs that wait for one model
     seconds  most for one request
+    head_seconds  most for the head of a request to arrive
+    connections   most that are open
+    per_client    most that one address has open
     """
 
     batch: int = 32
     workers: int = 1
     room: int = 256
     seconds: float = 10.0
+    head_seconds: float = 5.0
+    connections: int = 2048
+    per_client: int = 1024

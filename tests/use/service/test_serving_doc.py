@@ -12,7 +12,7 @@ import toy_run
 
 from dualparse.domains.text import MAX_WORDS
 from dualparse.use.service.app import make_app
-from dualparse.use.service.limits import MAX_BODY, MAX_FORM, MAX_K, MAX_QUESTION, Limits
+from dualparse.use.service.limits import MAX_BODY, MAX_FORM, MAX_HEAD, MAX_K, MAX_PIPELINED, MAX_QUESTION, Limits
 
 TEXT = (Path(__file__).parents[3] / "docs" / "serving.md").read_text(encoding="utf-8")
 
@@ -36,3 +36,6 @@ def test_the_limits_are_those_of_the_service():
     assert f"`k` is at most {MAX_K}" in told
     assert f"{limits.seconds:g} seconds (`--timeout`), and {limits.room} may wait" in told
     assert f"up to {limits.batch} (`--batch`)" in told
+    assert f"| at most {MAX_HEAD} bytes, and {limits.head_seconds:g} seconds to arrive" in told
+    assert f"| {MAX_PIPELINED} on one connection" in told
+    assert f"{limits.connections} open (`--connections`), {limits.per_client} of one address (`--per-client`)" in told
