@@ -6,6 +6,7 @@ exact match of order-free normal forms.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from dualparse.domains.atis_text import preparation
@@ -16,6 +17,7 @@ from dualparse.domains.registry import Family
 from dualparse.errors import InputError
 from dualparse.fetch.benchmarks import dataset, require
 from dualparse.lf.canonical import normalize_text
+from dualparse.lf.guide import TypedForms
 from dualparse.lf.ontology import read_ontology
 from dualparse.lf.typecheck import check_text
 from dualparse.lf.verdict import Verdict
@@ -53,6 +55,7 @@ def load(folder: Path) -> Domain:
         ontology=ontology,
         questions=QUESTIONS,
         preparation=preparation(),
+        guide=partial(TypedForms, ontology),
     )
 
 

@@ -5,13 +5,14 @@ Nothing above this level asks which domain it has; it asks the domain to check, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dualparse.domains.lexicon import Lexicon
 from dualparse.domains.metrics import Metric, exact
 from dualparse.domains.text import Preparation
+from dualparse.lf.guide import Guide
 from dualparse.lf.verdict import Verdict
 
 
@@ -25,6 +26,8 @@ class Domain:
     metric     (gold form, predicted form, domain) -> true or a share: what accuracy means here
     files      split name ("train", "dev", "test", "extra", "queries") -> tab-separated file; a missing "dev" means
                that dev is drawn from train
+    guide      tokens that can always be written -> what the types of the domain let a form become; None where it has no
+               types: search can then be held to complete trees alone
     """
 
     name: str
@@ -41,3 +44,4 @@ class Domain:
     questions: tuple[str, ...] = ()  # a few example questions to show a newcomer
     description: str = ""  # a sentence or two, for a newcomer
     preparation: Preparation | None = None  # what its queries went through before they became data
+    guide: Callable[[Collection[str]], Guide] | None = None

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from dualparse.domains.answers import Answers
@@ -30,6 +31,7 @@ from dualparse.domains.metrics import Metric, denotation, find_metric
 from dualparse.domains.plain import plain
 from dualparse.domains.schema import Report, Schema, read_schema
 from dualparse.domains.world import World, parse_fact
+from dualparse.domains.world_rules import plain_rules
 from dualparse.errors import InputError
 from dualparse.lf.canonical import normalize_text
 from dualparse.lf.values import read_number
@@ -90,6 +92,7 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
         ontology=schema,
         world=world,
         questions=described.questions,
+        guide=partial(plain_rules, world),
     )
     return domain, schema, world
 

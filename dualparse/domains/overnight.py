@@ -7,7 +7,7 @@ files: they are drawn here exactly as the original evaluator draws them, with th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +18,7 @@ from dualparse.domains.lexicon import read_lexicon
 from dualparse.domains.metrics import denotation
 from dualparse.domains.registry import Family
 from dualparse.domains.world import World
+from dualparse.domains.world_rules import sempre_rules
 from dualparse.fetch.benchmarks import dataset, require
 from dualparse.lf.execute import Executor
 from dualparse.lf.sexpr import read, write
@@ -290,6 +291,7 @@ def load(name: str, folder: Path) -> Domain:
         metric=denotation,
         grammar=grammar if grammar.is_file() else None,
         world=world(name),
+        guide=partial(sempre_rules, world(name)),
     )
 
 
