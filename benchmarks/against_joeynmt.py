@@ -24,7 +24,7 @@ from benchmarks.load import keep_to_cores
 from benchmarks.ours import Ours, benchmark_domain
 from benchmarks.turns import BUSY, Comparison, Side
 from benchmarks.worker import Worker
-from dualparse.choosing.search import Options
+from dualparse.engines.found import Options
 
 CORES = 2
 BATCH = 16

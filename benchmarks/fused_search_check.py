@@ -26,10 +26,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from dualparse.choosing.search import Found, Options, beam, trace
 from dualparse.data.batch import Row, collate, pad
 from dualparse.data.vocab import EOS, SPECIAL, Vocab
 from dualparse.domains.lexicon import Lexicon
+from dualparse.engines.beam import beam
+from dualparse.engines.found import Found, Options, trace
 from dualparse.engines.triton.search import FAST, PRECISE, Tuning, launch, unpack
 from dualparse.game.searcher import Searcher, _Steps, find_together
 from dualparse.networks.agent import Agent

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import torch
 
-from dualparse.choosing.search import Options, find
+from dualparse.choosing.search import find
 from dualparse.config import make_recipe
 from dualparse.data.examples import load_examples
 from dualparse.domains.registry import open_domain
+from dualparse.engines.found import Options
 from dualparse.lab.sweep.jobs import current_commit
 from dualparse.networks.agent import Agent
 from dualparse.runs import new_agent

@@ -9,10 +9,11 @@ from typing import Any
 
 import torch
 
-from dualparse.choosing.search import Options, find
+from dualparse.choosing.search import find
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import Example, load_examples
 from dualparse.engines import cpu
+from dualparse.engines.found import Options
 from dualparse.fetch.benchmarks import data_dir
 from dualparse.networks.agent import Agent
 from dualparse.runs import new_agent

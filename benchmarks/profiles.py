@@ -21,8 +21,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.game import Player, pretrained
 from benchmarks.ours import Ours
-from dualparse.choosing.search import Options
 from dualparse.engines import cpu
+from dualparse.engines.found import Options
 from dualparse.files import write_text
 from dualparse.lab.sweep.jobs import current_commit
 

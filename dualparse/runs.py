@@ -21,11 +21,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from dualparse.choosing.search import Options
 from dualparse.config import MEMBERS, Recipe, read_saved_recipe, write_recipe
 from dualparse.data.batch import Direction
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
+from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.networks.agent import Agent

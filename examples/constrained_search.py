@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 import dualparse
-from dualparse.choosing.search import Options, find
+from dualparse.choosing.search import find
 from dualparse.data.vocab import EOS
+from dualparse.engines.found import Options
 
 run, question = [*sys.argv[1:], "list the boats of the moon"][:2]
 parser = dualparse.load(run)

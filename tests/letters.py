@@ -11,12 +11,13 @@ import torch
 import toy
 from torch import Tensor
 
-from dualparse.choosing.search import Options
 from dualparse.data.batch import Batch
 from dualparse.data.examples import Example
 from dualparse.data.vocab import BOS, EOS, SPECIAL, UNK, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon
+from dualparse.engines.engine import score, score_texts
+from dualparse.engines.found import Options
 from dualparse.game.dual import Rules
 from dualparse.game.game import Game, GameOptions, Players, Sets, _sources
 from dualparse.lf.verdict import VALID, Verdict
@@ -130,7 +131,7 @@ def log_prob(agent: Agent, source: Sequence[str], target: Sequence[str], *, ends
     targets = [*row.target, EOS]
     steps = len(targets) if ends else len(row.target)
     read = (row.source or [0], row.copy or [0], inputs[:steps], targets[:steps])
-    return agent.model(Batch(*(torch.tensor([numbers]) for numbers in read)))[0]
+    return score(agent.model, Batch(*(torch.tensor([numbers]) for numbers in read)))[0]
 
 
 def fluency(model: LanguageModel, vocab: Vocab, words: Sequence[str], *, ends: bool) -> float:
@@ -138,4 +139,4 @@ def fluency(model: LanguageModel, vocab: Vocab, words: Sequence[str], *, ends: b
     numbers = vocab.ids(words)
     inputs, targets = [BOS, *numbers], [*numbers, EOS]
     steps = len(targets) if ends else len(numbers)
-    return model(torch.tensor([inputs[:steps]]), torch.tensor([targets[:steps]])).item() / steps
+    return score_texts(model, torch.tensor([inputs[:steps]]), torch.tensor([targets[:steps]])).item() / steps

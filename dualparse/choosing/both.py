@@ -21,7 +21,7 @@ from dualparse.choosing.search import Hypothesis
 from dualparse.data.vocab import Vocab
 from dualparse.engines.scoring import fluency, reconstruction
 from dualparse.networks.agent import Agent
-from dualparse.networks.language_model import LanguageModel
+from dualparse.networks.network import TextModel
 
 FORMS_AT_ONCE = 256  # that a language model reads
 
@@ -32,7 +32,7 @@ Found = Sequence[Sequence[Hypothesis]]  # the forms of every query
 class Prior:
     """How much it counts that a form is a common one: language models of forms, the mean over which is taken."""
 
-    models: Sequence[LanguageModel]
+    models: Sequence[TextModel]
     weight: float
 
 
@@ -63,7 +63,7 @@ def ways_back(listeners: Sequence[Agent], queries: Sequence[Sequence[str]], foun
     return _by_query(np.mean(heard, axis=0).tolist(), found)
 
 
-def commonness(models: Sequence[LanguageModel], vocab: Vocab, found: Found) -> list[np.ndarray]:
+def commonness(models: Sequence[TextModel], vocab: Vocab, found: Found) -> list[np.ndarray]:
     """For every query log P(form) of its forms, the mean over the language models. Many queries have the same forms
     among theirs, and each is asked about once."""
     forms = sorted({form.tokens for form in chain.from_iterable(found)}, key=lambda form: (len(form), form))

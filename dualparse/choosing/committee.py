@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.choosing.search import Hypothesis, find
+from dualparse.engines.found import Options
 from dualparse.engines.scoring import reconstruction
 from dualparse.networks.agent import Agent
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dualparse.engines.heap import keep_freed_memory
+from dualparse.engines.kept_memory import keep_freed_memory
 from dualparse.engines.numba import loading as compiled
 
 

@@ -14,25 +14,24 @@ from torch import nn
 
 from dualparse.data.batch import collate_texts
 from dualparse.data.vocab import Vocab
-from dualparse.engines.groups import grouped_log_probs
+from dualparse.engines.engine import score, score_texts
 from dualparse.networks.agent import Agent
-from dualparse.networks.language_model import LanguageModel, length_normalized
+from dualparse.networks.language_model import length_normalized
+from dualparse.networks.network import TextModel
 
 ROWS = 64  # whose way back is worked out at once
 
 
 @torch.no_grad()
-def fluency(
-    model: LanguageModel, vocab: Vocab, texts: Sequence[Sequence[str]], *, per_token: bool = True
-) -> list[float]:
+def fluency(model: TextModel, vocab: Vocab, texts: Sequence[Sequence[str]], *, per_token: bool = True) -> list[float]:
     """Eq. 10: log-probability per token under a language model (of queries; of forms for the paper's Table 5); of the
     whole text if asked."""
     if not texts:
         return []
-    device = model.predict.weight.device
+    device = model.device
     inputs, targets = (torch.from_numpy(array).to(device) for array in collate_texts(texts, vocab))
     with without_dropout(model):
-        log_probs = model(inputs, targets)
+        log_probs = score_texts(model, inputs, targets)
     return (length_normalized(log_probs, targets) if per_token else log_probs).tolist()
 
 
@@ -51,7 +50,7 @@ def reconstruction(
         return []
     batch = agent.encode_rows(rows).batch
     with without_dropout(agent.model):
-        log_probs = grouped_log_probs(agent.model, batch, rows=ROWS)
+        log_probs = score(agent.model, batch, rows=ROWS)
     return (length_normalized(log_probs, batch.targets) if per_token else log_probs).tolist()
 
 

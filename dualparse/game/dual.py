@@ -25,12 +25,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dualparse.choosing.search import Found
 from dualparse.data.batch import Batch, Row, collate
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
+from dualparse.engines.engine import score_texts
+from dualparse.engines.found import Found
 from dualparse.game.rewards import less_mean
 from dualparse.networks.agent import Agent
-from dualparse.networks.language_model import LanguageModel, length_normalized
+from dualparse.networks.language_model import length_normalized
+from dualparse.networks.network import TextModel
 
 Judge = Callable[[Sequence[str]], list[float]]
 """Texts -> validity of each, as far as the host can tell (the check of forms; 0 for queries)."""
@@ -150,13 +152,13 @@ def _written(agent: Agent, sources: Sequence[Source], found: Found) -> Batch:
 
 
 def validity_reward(
-    rules: Rules, judged: Tensor, language_model: LanguageModel | None, written: Batch, vocab_size: int
+    rules: Rules, judged: Tensor, language_model: TextModel | None, written: Batch, vocab_size: int
 ) -> Tensor:
     """[B, k] validity: the host's judgement and the language model's score, as the rules weigh them."""
     reward = rules.check * judged
     if rules.lm and language_model is not None:
         targets = torch.where(written.targets < vocab_size, written.targets, UNK)
-        scores = length_normalized(language_model(written.inputs, targets), targets)
+        scores = length_normalized(score_texts(language_model, written.inputs, targets), targets)
         reward = reward + rules.lm * scores.view_as(judged)
     return reward
 

@@ -16,13 +16,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dualparse.choosing.search import Found, Options
 from dualparse.data.batch import Batch, Row, sides
 from dualparse.data.examples import Example
 from dualparse.data.vocab import PAD
 from dualparse.domains.domain import Domain
 from dualparse.engines.cores import each_on_a_core, each_on_a_stream
-from dualparse.engines.groups import grouped_log_probs
+from dualparse.engines.engine import score
+from dualparse.engines.found import Found, Options
 from dualparse.game.dual import (
     FIGURES,
     Round,
@@ -37,9 +37,8 @@ from dualparse.game.dual import (
 from dualparse.game.rewards import check_validity
 from dualparse.game.searcher import Searcher, find_together
 from dualparse.networks.agent import Agent
-from dualparse.networks.dropout import own_noise
-from dualparse.networks.language_model import LanguageModel, length_normalized
-from dualparse.networks.lstm import Seq2Seq, quiet
+from dualparse.networks.language_model import length_normalized
+from dualparse.networks.network import Network, TextModel, noise_apart, quiet
 from dualparse.training.loop import Task, epoch_seed
 from dualparse.training.step import Adam, Stepper
 from dualparse.training.supervised import form_scores
@@ -56,8 +55,8 @@ class Players:
 
     q2lf: Agent
     lf2q: Agent
-    query_lm: LanguageModel | None
-    lf_lm: LanguageModel | None
+    query_lm: TextModel | None
+    lf_lm: TextModel | None
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ class Loop:
     writer: int
     on: bool
     rules: Rules
-    language_model: LanguageModel | None
+    language_model: TextModel | None
 
 
 @dataclass(frozen=True)
@@ -247,15 +246,15 @@ class Game:
 
         noisy = self.options.noisy_reward
 
-        def away(model: Seq2Seq, i: int) -> Tensor:
+        def away(model: Network, i: int) -> Tensor:
             with torch.no_grad():
-                return log_probs(model, _back(rows[i], sources, k))
+                return score(model, _back(rows[i], sources, k))
 
         def teach(i: int) -> tuple[Tensor, Tensor | None]:
             """And a noisy reward, unless what is learned from says it: an agent has one source of noise, so passes that
             draw from it go one after the other."""
             batch = rows[i] if learns[i] else _without_back(rows[i], sources, k)
-            taught = log_probs(models[i], batch, shared=sources, times=k)
+            taught = score(models[i], batch, shared=sources, times=k)
             return taught, away(models[i], i) if noisy and not learns[i] else None
 
         def reward(i: int) -> Tensor | None:
@@ -265,17 +264,20 @@ class Game:
             written, size = _written(rows[loop.writer], sources, k), len(self.agents[loop.writer].target_vocab)
             return validity_reward(loop.rules, judged[loop.writer], loop.language_model, written, size)
 
-        gpu = self.stepper.capture
-        log_probs: Callable[..., Tensor] = operator.call if gpu else grouped_log_probs  # the graphs want few shapes
         work: list[Callable[[], Any]] = [partial(do, i) for do in (teach, reward) for i in (0, 1)]
         work += [partial(judge, loop) for loop in self.loops]
-        if gpu:
-            done = each_on_a_stream(work)
-        else:
-            with own_noise([model.dropout for model in models]):
-                done = each_on_a_core(operator.call, work)
+        done = self._beside_each_other(work)
         rewards = [done[i][1] if noisy else done[2 + i] for i in (0, 1)]
         return [_scored(done[i][0], rewards[i], sources * k, back=learns[i]) for i in (0, 1)], done[4:]
+
+    def _beside_each_other(self, work: Sequence[Callable[[], Any]]) -> list[Any]:
+        """The results of all: on streams of a GPU, on cores, or one after the other where neither may be."""
+        if self.stepper.capture:
+            return each_on_a_stream(work)
+        with noise_apart([agent.model for agent in self.agents]) as apart:
+            if apart and self.stepper.device.type == "cpu":
+                return each_on_a_core(operator.call, work)
+            return [do() for do in work]
 
     def _teaches(self, loop: Loop) -> bool:
         """Whether the agent that reads in a loop learns anything in it."""

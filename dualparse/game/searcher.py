@@ -1,9 +1,8 @@
 """Beam search inside the game: the same search over and over, on batches of one size.
 
-On a GPU everything from the sources to the hypotheses is one captured graph, kept per source length, which ends in the
-one kernel of `fused_search`. Where that cannot be used the steps of the search are a second graph. Several searches run
-beside each other on streams of their own: either is far too small to fill the card. On a CPU this is `search.search`,
-compiled where Numba is there.
+On a GPU everything from the sources to the hypotheses is captured (`engines.graphs`), kept per source length. Several
+searches run beside each other on streams of their own: either is far too small to fill the card. On a CPU, and for
+networks that are not captured, this is the search of the network's engine.
 """
 
 from __future__ import annotations
@@ -14,96 +13,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dualparse.choosing.search import LOOK_EVERY, Found, Options, _advance, _Beam, _collect, search, trace
 from dualparse.data.batch import Row, collate
 from dualparse.data.vocab import BOS, PAD
+from dualparse.engines import graphs
 from dualparse.engines.cores import each_on_a_core
-from dualparse.engines.numba import loading as compiled
+from dualparse.engines.denormals import denormals_are_zero
+from dualparse.engines.engine import search
+from dualparse.engines.found import Found, Options
+from dualparse.engines.numba import loading
 from dualparse.engines.scoring import without_dropout
-from dualparse.engines.tiny import tiny_is_zero
-from dualparse.engines.triton import search as fused_search
 from dualparse.networks.agent import Agent
-from dualparse.networks.dropout import own_noise
-from dualparse.networks.lstm import Memory, Plan, Seq2Seq
-from dualparse.training.step import quick_products
+from dualparse.networks.network import noise_apart
 
 GRID = 8  # source lengths are rounded up to this, so that few shapes have to be captured
-
-
-class _Fused:
-    """A whole search of one shape as a graph; its result comes to the host in one copy."""
-
-    def __init__(self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool):
-        self.model, self.options, self.sources, self.stream, self.noisy = model, options, sources, stream, noisy
-        with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
-            self._launch()
-        stream.synchronize()
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, stream=stream):
-            self.packed = self._launch()
-        self.received = torch.empty(self.packed.shape, dtype=self.packed.dtype, pin_memory=True)
-
-    def _launch(self) -> Tensor:
-        memory, options = _read(self.model, *self.sources, noisy=self.noisy), self.options
-        return fused_search.launch(
-            self.model,
-            memory,
-            beams=options.beams,
-            max_length=options.max_length,
-            length_power=options.length_power,
-        )
-
-    def start(self) -> None:
-        self.graph.replay()
-        self.received.copy_(self.packed, non_blocking=True)
-
-    def proceed(self) -> bool:
-        return True
-
-    def collect(self) -> Found:
-        self.stream.synchronize()
-        parts = fused_search.unpack(self.received.numpy(), self.options.beams)
-        return trace(*parts, length_power=self.options.length_power)
-
-
-class _Steps:
-    """The start of a search of one shape as a graph, and a run of steps as another."""
-
-    def __init__(self, model: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool):
-        self.model, self.options, self.sources, self.noisy = model, options, sources, noisy
-        with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
-            self._advance(*self._start())
-        stream.synchronize()
-        self.first, self.steps = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.first, stream=stream):
-            started = self._start()
-        with torch.cuda.graph(self.steps, stream=stream, pool=self.first.pool()):
-            for _ in range(LOOK_EVERY):
-                self._advance(*started)
-        self.beam = started[1]
-
-    def _start(self) -> tuple[Memory, _Beam, Plan]:
-        memory, beams = _read(self.model, *self.sources, noisy=self.noisy), self.options.beams
-        state = self.model.begin(memory, beams)
-        beam = _Beam.start(state, len(memory.mask), beams, _steps(self.options))
-        return memory, beam, state.plan
-
-    def _advance(self, memory: Memory, beam: _Beam, plan: Plan) -> None:
-        _advance(self.model, memory, beam, plan, self.options.length_power)
-
-    def start(self) -> None:
-        self.first.replay()
-        self.done = 0
-
-    def proceed(self) -> bool:
-        if self.done >= _steps(self.options) or (self.done and bool(self.beam.done().all())):
-            return True
-        self.steps.replay()
-        self.done += LOOK_EVERY
-        return False
-
-    def collect(self) -> Found:
-        return _collect(self.beam, self.done, self.options.length_power)
 
 
 class Searcher:
@@ -114,20 +36,19 @@ class Searcher:
 
     def __init__(self, agent: Agent, options: Options, *, noisy: bool = False):
         self.agent, self.options, self.noisy = agent, options, noisy
-        self.capture = agent.device.type == "cuda"
-        self.kind = _Fused if fused_search.available(agent.device, options.beams) else _Steps
-        self._graphs: dict[tuple[int, int], tuple[Tensor, _Fused | _Steps]] = {}
+        self.capture = graphs.captures_searches(agent.model)
+        self._graphs: dict[tuple[int, int], tuple[Tensor, graphs.FusedSearch | graphs.SteppedSearch]] = {}
         if self.capture:
             self.stream = torch.cuda.Stream()
-        else:
-            compiled.load()
+        elif agent.device.type == "cpu":
+            loading.load()
 
     def find(self, rows: list[Row]) -> Found:
         """One search by itself, without graphs."""
         batch = self.agent.encode_rows(rows).batch
         model = self.agent.model
         with torch.no_grad(), without_dropout(model):
-            return search(model, _read(model, batch.source, batch.copy, noisy=self.noisy), self.options)
+            return search(model, graphs.noisy_read(model, batch.source, batch.copy, noisy=self.noisy), self.options)
 
     def begin(self, rows: list[Row]) -> None:
         """Send the sources and start."""
@@ -159,27 +80,14 @@ class Searcher:
         return found
 
     @torch.no_grad()
-    def _record(self, batch: int, length: int) -> tuple[Tensor, _Fused | _Steps]:
+    def _record(self, batch: int, length: int) -> tuple[Tensor, graphs.FusedSearch | graphs.SteppedSearch]:
         """Capture searches of a shape; their sources [2, B, S] (as read, as copied) come from the pinned tensor."""
         model = self.agent.model
         sources = torch.full((2, batch, length), BOS, device=self.agent.device)
         self.stream.wait_stream(torch.cuda.current_stream())
-        with without_dropout(model), quick_products():
-            captured = self.kind(model, self.options, sources, self.stream, noisy=self.noisy)
+        with without_dropout(model), graphs.quick_products():
+            captured = graphs.captured_search(model, self.options, sources, self.stream, noisy=self.noisy)
         return torch.empty(sources.shape, dtype=sources.dtype, pin_memory=True), captured
-
-
-def _read(model: Seq2Seq, source: Tensor, copy: Tensor, *, noisy: bool) -> Memory:
-    """What the decoder of a search sees; the decoder itself never has dropout there."""
-    model.train(noisy)
-    memory = model.encode(source, copy)
-    model.eval()
-    return memory
-
-
-def _steps(options: Options) -> int:
-    """The longest output: whole runs of steps."""
-    return -(-options.max_length // LOOK_EVERY) * LOOK_EVERY
 
 
 def find_together(
@@ -194,11 +102,11 @@ def find_together(
 
     numbers = range(len(searches))
     if not all(searcher.capture for searcher, _ in searches):
-        if any(searcher.capture for searcher, _ in searches):
+        if any(searcher.agent.device.type != "cpu" for searcher, _ in searches):
             return [find(number) for number in numbers]
-        noisy = [searcher.agent.model.dropout for searcher, _ in searches if searcher.noisy]
-        with own_noise(noisy), tiny_is_zero():
-            return each_on_a_core(find, numbers)
+        noisy = [searcher.agent.model for searcher, _ in searches if searcher.noisy]
+        with noise_apart(noisy) as apart, denormals_are_zero():
+            return each_on_a_core(find, numbers) if apart else [find(number) for number in numbers]
     for searcher, rows in searches:
         searcher.begin(rows)
     waiting = [searcher for searcher, _ in searches]

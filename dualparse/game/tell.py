@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import torch
 
-from dualparse.choosing.search import Found, Options, find, search
+from dualparse.choosing.search import find
 from dualparse.data.batch import Direction
 from dualparse.domains.domain import Domain
+from dualparse.engines.engine import read, score, search
+from dualparse.engines.found import Found, Options
 from dualparse.engines.scoring import without_dropout
 from dualparse.game.dual import Rules, Source, loop_losses, play, validity_reward
 from dualparse.game.game import GameOptions, Loop, Players
@@ -110,7 +112,7 @@ def play_round(
     valid = validity_reward(loop.rules, judged, loop.language_model, written, len(first.target_vocab))
     back = second.encode_rows(played.back).batch
     with without_dropout(second.model):
-        reward = second.model(back)
+        reward = score(second.model, back)
     if loop.rules.per_token:
         reward = length_normalized(reward, back.targets)
     reward = reward.view_as(judged)
@@ -139,4 +141,4 @@ def play_round(
 def _search(agent: Agent, source: Source, limits: Options) -> Found:
     batch = agent.encode_rows([source.row]).batch
     with without_dropout(agent.model):
-        return search(agent.model, agent.model.encode(batch.source, batch.copy), limits)
+        return search(agent.model, read(agent.model, batch.source, batch.copy), limits)

@@ -16,7 +16,7 @@ from dualparse.data.batch import Batch, Direction, Row, collate, encode, sides
 from dualparse.data.examples import Example
 from dualparse.data.vocab import Vocab
 from dualparse.domains.lexicon import Lexicon
-from dualparse.networks.lstm import Memory, Seq2Seq
+from dualparse.networks.network import Memory, Network
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Agent:
     """One of the two players."""
 
     direction: Direction
-    model: Seq2Seq
+    model: Network
     source_vocab: Vocab
     target_vocab: Vocab
     lexicon: Lexicon
 
     @property
     def device(self) -> torch.device:
-        return self.model.generate.weight.device
+        return self.model.device
 
     def row(self, source: Sequence[str], target: Sequence[str] | None, rng: random.Random) -> Row:
         """One pair, or one source to be decoded, as numbers."""
@@ -76,7 +76,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a teacher-forced pass looked at for one target, without its end token: `seq2seq.Look`, for one row.
+    """What a teacher-forced pass looked at for one target, without its end token: `network.Look`, for one row.
 
     attention [T, S], gate [T], copied [T]
     """

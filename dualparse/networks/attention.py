@@ -2,8 +2,6 @@
 
 The tensor under the tanh, [B, T, S, n], is made for a few rows at a time and made again for the gradient. On a CPU it
 then never leaves the cache, on a GPU the memory of a step shrinks to a fraction; both matter more than one more tanh.
-Where Triton is there, a GPU has kernels of its own for this (`fused_attention`), and where Numba is, teacher forcing on
-a CPU has (`packed`).
 """
 
 from __future__ import annotations
@@ -14,28 +12,19 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dualparse.engines.triton import attention as fused_attention
-
 ROOM = {"cpu": 1 << 18, "cuda": 1 << 26}  # numbers under the tanh at a time
 CLOSED = -1e4  # a gate or score so far down that its exponential is exactly 0, and finite so that gradients are
 LARGEST = 22.0  # the powers of two such numbers have a finite product; one alone makes a tanh 1 in single precision
 
 
 def additive_scores(
-    keys: Tensor, query: Tensor, vector: Tensor, *, positions: Tensor | None = None, steps: Tensor | None = None
+    keys: Tensor, query: Tensor, vector: Tensor, positions: Tensor | None = None, steps: Tensor | None = None
 ) -> Tensor:
     """keys [B, S, n], query [B, T, n], vector [n] -> vector . tanh(keys + query), [B, T, S].
 
-    positions, steps [B]: how many keys and queries of each row count. Scores beyond are of no interest, and whoever
-    gives these numbers must not look at them.
+    positions, steps [B]: how many keys and queries of each row count, for who can make use of it. Scores beyond are of
+    no interest, and whoever gives these numbers must not look at them.
     """
-    if positions is not None and steps is not None and fused_attention.available(keys):
-        return fused_attention.fused_scores(keys, query, vector, positions, steps)
-    return in_parts(keys, query, vector)
-
-
-def in_parts(keys: Tensor, query: Tensor, vector: Tensor) -> Tensor:
-    """The scores, a few rows at a time."""
     return _AdditiveScores.apply(keys, query, vector)
 
 

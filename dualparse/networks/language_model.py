@@ -6,18 +6,18 @@ the paper's Table 5, how form-like a form is.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dualparse.data.vocab import PAD
-from dualparse.engines.numba import loading as compiled
-from dualparse.engines.numba.packed import packed_text_log_probs
 from dualparse.networks.dropout import Dropout
+from dualparse.networks.network import TextModel
 
 
-class LanguageModel(nn.Module):
+class LanguageModel(TextModel):
     """P(sequence)."""
+
+    own_noise = True
 
     def __init__(self, size: int, *, embedding: int = 100, hidden: int = 200, dropout: float = 0.5):
         super().__init__()
@@ -26,24 +26,12 @@ class LanguageModel(nn.Module):
         self.predict = nn.Linear(hidden, size)
         self.dropout = Dropout(dropout)
 
-    @torch.no_grad()
-    def initialize(self, *, scale: float = 0.2, generator: torch.Generator | None = None) -> None:
-        for parameter in self.parameters():
-            parameter.uniform_(-scale, scale, generator=generator)
-        self.embedding.weight[PAD] = 0.0
-
     def log_probs(self, inputs: Tensor, targets: Tensor) -> Tensor:
         """log P(target_t | target_<t), [B, T]; 0 at padding."""
         hidden, _ = self.lstm(self.dropout(self.embedding(inputs)))
         logits = self.predict(self.dropout(hidden))
         losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view_as(targets)
         return (-losses).masked_fill(targets == PAD, 0.0)
-
-    def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Log-probability of each row, [B]."""
-        if compiled.usable(self.predict.weight):
-            return packed_text_log_probs(self, inputs, targets)
-        return self.log_probs(inputs, targets).sum(-1)
 
 
 def length_normalized(log_probs: Tensor, targets: Tensor) -> Tensor:

@@ -1,15 +1,12 @@
 """The network of both agents (paper Section 2): BiLSTM encoder, attentional LSTM decoder, copy gate.
 
-Numbers in, log-probabilities out; it knows neither words nor direction. Five functions are the seam another network
-would have to offer: `encode` (once per source), `log_probs` (teacher forcing, all steps at once), `look` (that pass
-again: where it attended, what it copied) and `begin`, `step` (search, one step for all beams at once).
-
-The decoder does not read the attention back, so teacher forcing is one LSTM call and one batched attention.
+Numbers in, log-probabilities out (see `network`). The decoder does not read the attention back, so teacher forcing is
+one LSTM call and one batched attention. `Layers` names the two operations that cost most, so that an engine can bring
+its own.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -17,13 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
-from dualparse.engines.numba import loading as compiled
-from dualparse.engines.numba.packed import packed_log_probs, packed_memory
-from dualparse.engines.triton import lstm as fused_lstm
 from dualparse.networks.attention import CLOSED, additive_scores, powers_of, scores_of_powers
 from dualparse.networks.dropout import Dropout
+from dualparse.networks.network import Look, Network
 
 
 @dataclass(frozen=True)
@@ -100,18 +94,16 @@ class State:
     plan: Plan
     copying: Tensor | None = None
 
+    def rows(self, index: Tensor) -> State:
+        """The state for these sources alone."""
+        return State(self.hidden[index], self.cell[index], self.plan.rows(index))
 
-@dataclass(frozen=True)
-class Look:
-    """What a teacher-forced pass looked at.
-
-    attention [B, T, S] weights   gate [B, T] probability of copying rather than generating
-    copied [B, T] the share of the target's probability that came by copying; both 0 without copying
-    """
-
-    attention: Tensor
-    gate: Tensor
-    copied: Tensor
+    def follow(self, parents: Tensor) -> State:
+        """The state of every hypothesis, from that of its parent."""
+        first = torch.arange(0, parents.numel(), parents.shape[1], device=parents.device)
+        index = (parents + first.unsqueeze(1)).flatten()
+        hidden, cell = (part.flatten(0, 1).index_select(0, index) for part in (self.hidden, self.cell))
+        return State(hidden.view_as(self.hidden), cell.view_as(self.cell), self.plan)
 
 
 @dataclass(frozen=True)
@@ -124,8 +116,31 @@ class _Decoded:
     balance: Tensor | None
 
 
-class Seq2Seq(nn.Module):
+Start = tuple[Tensor, Tensor]
+
+
+def recurrent(lstm: nn.LSTM, inputs: Tensor, lengths: Tensor, start: Start | None = None) -> tuple[Tensor, Tensor]:
+    """[B, T, E] -> states [B, T, D * n] and the last cells [B, D, n] of D directions; `start` is (hidden, cell) [B, n]
+    of a layer with one direction. What stands beyond the `lengths` [B] is of no interest."""
+    states, (_, cells) = lstm(inputs, start and tuple(part.unsqueeze(0).contiguous() for part in start))
+    return states, cells.transpose(0, 1)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The two operations that cost most, as PyTorch has them; an engine may have others that give the same."""
+
+    recurrent: Callable[..., tuple[Tensor, Tensor]] = recurrent
+    scores: Callable[..., Tensor] = additive_scores
+
+
+TORCH = Layers()
+
+
+class Seq2Seq(Network):
     """P(target | source), with copying (`AttPtr`) or without (`Att`)."""
+
+    own_noise = True
 
     def __init__(
         self,
@@ -169,20 +184,14 @@ class Seq2Seq(nn.Module):
         self.source_embedding.weight[PAD] = 0.0
         self.target_embedding.weight[PAD] = 0.0
 
-    def encode(self, source: Tensor, copy: Tensor) -> Memory:
+    def encode(self, source: Tensor, copy: Tensor, *, layers: Layers = TORCH) -> Memory:
         """[B, S] numbers -> memory (Eqs. 1-3)."""
-        if compiled.usable(self.generate.weight) and not torch.is_grad_enabled():
-            return packed_memory(self, source, copy)
         mask = source != PAD
         embedded = self.dropout(self.source_embedding(self.misread(source, mask)))
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
-        if fused_lstm.available(self.encoder, marked):
-            states, cells = fused_lstm.fused_lstm(self.encoder, marked, mask.sum(-1))
-            last = states[:, 0, self.encoder.hidden_size :], cells[:, 1]
-        else:
-            states, (hidden, cell) = self.encoder(marked)
-            last = hidden[1], cell[1]
-        return Memory(states, self.attention_keys(states), mask, copy, *last)
+        states, cells = layers.recurrent(self.encoder, marked, mask.sum(-1))
+        hidden, cell = states[:, 0, self.encoder.hidden_size :], cells[:, 1]
+        return Memory(states, self.attention_keys(states), mask, copy, hidden, cell)
 
     def misread(self, source: Tensor, mask: Tensor) -> Tensor:
         """The source with some of its words unknown, as far as training asks for this."""
@@ -191,31 +200,27 @@ class Seq2Seq(nn.Module):
         drawn = torch.rand(source.shape, device=source.device, generator=self.dropout.generator)
         return source.masked_fill((drawn < self.word_dropout) & mask, UNK)
 
-    def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Tensor:
+    def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor, *, layers: Layers = TORCH) -> Tensor:
         """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding."""
-        generated, copied = self._two_ways(memory, self._decode(memory, inputs), targets)
+        generated, copied = self._two_ways(memory, self._decode(memory, inputs, layers), targets)
         total = generated if copied is None else torch.logaddexp(generated, copied)
         return total.masked_fill(targets == PAD, 0.0)
 
     def look(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Look:
         """Where teacher forcing attended, and what of each target it copied."""
-        decoded = self._decode(memory, inputs)
+        decoded = self._decode(memory, inputs, TORCH)
         generated, copied = self._two_ways(memory, decoded, targets)
         attention = decoded.log_attention.exp()
         if copied is None or decoded.balance is None:
             return Look(attention, torch.zeros_like(generated), torch.zeros_like(generated))
         return Look(attention, torch.sigmoid(-decoded.balance), torch.sigmoid(copied - generated))
 
-    def _decode(self, memory: Memory, inputs: Tensor) -> _Decoded:
+    def _decode(self, memory: Memory, inputs: Tensor, layers: Layers) -> _Decoded:
         """[B, T] numbers read -> decoder states, attention and gate of all steps."""
         embedded = self.dropout(self.target_embedding(inputs))
-        if fused_lstm.available(self.decoder, embedded):
-            steps = (inputs != PAD).sum(-1)
-            hidden, _ = fused_lstm.fused_lstm(self.decoder, embedded, steps, (memory.hidden, memory.cell))
-        else:
-            start = (memory.hidden.unsqueeze(0).contiguous(), memory.cell.unsqueeze(0).contiguous())
-            hidden, _ = self.decoder(embedded, start)
-        log_attention, context = self._attend(memory, hidden, inputs)
+        steps = (inputs != PAD).sum(-1)
+        hidden, _ = layers.recurrent(self.decoder, embedded, steps, (memory.hidden, memory.cell))
+        log_attention, context = self._attend(memory, hidden, steps, layers)
         features = torch.cat([hidden, context], dim=-1)
         gate = self.gate
         balance = None if gate is None else gate(torch.cat([features, embedded], dim=-1)).squeeze(-1)
@@ -233,16 +238,6 @@ class Seq2Seq(nn.Module):
         log_copy = torch.where(matches, decoded.log_attention, CLOSED).logsumexp(-1)
         generated = F.logsigmoid(decoded.balance) + log_generate.masked_fill(~known, CLOSED)
         return generated, F.logsigmoid(-decoded.balance) + log_copy
-
-    def forward(self, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:
-        """Log-probability of each row's target, [B]. The first `shared` sources have `times` targets each, one after
-        the other, and are read once; the others have one."""
-        if compiled.usable(self.generate.weight):
-            return packed_log_probs(self, batch, shared=shared, times=times)
-        memory = self.encode(batch.source, batch.copy)
-        if shared:
-            memory = memory.repeated(shared, times)
-        return self.log_probs(memory, batch.inputs, batch.targets).sum(-1)
 
     def begin(self, memory: Memory, beams: int) -> State:
         """The decoder's state before the first step, once per search."""
@@ -302,25 +297,12 @@ class Seq2Seq(nn.Module):
         probabilities.scatter_add_(2, memory.copy.unsqueeze(1).expand_as(copied), copied)
         return probabilities, State(hidden, cell, plan, copied)
 
-    def _attend(self, memory: Memory, hidden: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
+    def _attend(self, memory: Memory, hidden: Tensor, steps: Tensor, layers: Layers) -> tuple[Tensor, Tensor]:
         """[B, T, n] decoder states -> log attention weights [B, T, S] and contexts [B, T, 2n] (Eqs. 4, 5).
 
-        At steps that read padding they are finite and mean nothing.
+        Beyond the steps of a row they are finite and mean nothing.
         """
-        scores = additive_scores(
-            memory.keys,
-            self.attention_query(hidden),
-            self.attention_score.weight[0],
-            positions=memory.mask.sum(-1),
-            steps=(inputs != PAD).sum(-1),
-        )
+        query, vector = self.attention_query(hidden), self.attention_score.weight[0]
+        scores = layers.scores(memory.keys, query, vector, memory.mask.sum(-1), steps)
         log_weights = scores.masked_fill(~memory.mask.unsqueeze(1), CLOSED).log_softmax(-1)
         return log_weights, log_weights.exp() @ memory.states
-
-
-def quiet(model: Seq2Seq) -> Seq2Seq:
-    """The same network, with the same parameters, that never drops anything, whatever the other is about."""
-    twin = copy.copy(model)
-    twin._modules = {**model._modules, "dropout": Dropout(0.0)}
-    twin.training = False
-    return twin

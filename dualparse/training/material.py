@@ -20,7 +20,7 @@ from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.fetch.benchmarks import glove_path, require
 from dualparse.lf.grammar import Limits
-from dualparse.networks.lstm import Seq2Seq
+from dualparse.networks.network import Network
 from dualparse.synthesis.analogy import by_analogy
 from dualparse.synthesis.forms import canonical_pairs, synthesize
 from dualparse.synthesis.wording import noisy, reworded
@@ -219,7 +219,7 @@ def _lexicon_tokens(lexicon: Lexicon) -> set[str]:
     return {*lexicon.entities, *words}
 
 
-def set_word_vectors(model: Seq2Seq, source: Vocab, target: Vocab, settings: ModelSettings) -> str:
+def set_word_vectors(model: Network, source: Vocab, target: Vocab, settings: ModelSettings) -> str:
     """Start the embeddings of known words from word vectors; says how many had none."""
     if settings.word_vectors == "none":
         return ""

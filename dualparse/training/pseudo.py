@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from dualparse.choosing.both import rerank
 from dualparse.choosing.committee import find_by_committee
-from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.choosing.search import Hypothesis, find
 from dualparse.data.batch import Direction
 from dualparse.data.examples import Example
+from dualparse.engines.found import Options
 from dualparse.networks.agent import Agent
 
 Teacher = Mapping[Direction, Agent]

@@ -11,12 +11,13 @@ import torch
 
 from dualparse.choosing.both import Prior, rerank
 from dualparse.choosing.committee import find_by_committee
-from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.choosing.search import Hypothesis, find
 from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
 from dualparse.data.examples import Example, load_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import open_domain
+from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.evaluate import bleu, judge, pick, summarize
 from dualparse.networks.agent import Agent

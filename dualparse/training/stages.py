@@ -14,10 +14,10 @@ from itertools import cycle, islice
 
 import torch
 
-from dualparse.choosing.search import Options
 from dualparse.config import GameSettings, Recipe, TrainSettings
 from dualparse.data.batch import Direction
 from dualparse.data.examples import Example
+from dualparse.engines.found import Options
 from dualparse.game.dual import Rules
 from dualparse.game.game import GameOptions, Players, Sets, game_task
 from dualparse.networks.agent import Agent

@@ -6,15 +6,15 @@ a captured CUDA graph launches them all at once. Graphs are kept per shape. On a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 
+from dualparse.engines import graphs
 from dualparse.engines.cores import each_on_a_core, on_one_core
-from dualparse.engines.tiny import tiny_is_zero
+from dualparse.engines.denormals import denormals_are_zero
 
 Loss = Callable[..., tuple[Tensor | Sequence[Tensor], Tensor]]
 """(shape key, *tensors) -> the loss to minimise, and a vector of figures to add up over the epoch. Where modules have
@@ -46,7 +46,7 @@ class Stepper:
         self.names = [name for name, _ in named]
         self.parameters = [parameter for _, parameter in named]
         self.device = self.parameters[0].device
-        self.capture = self.device.type == "cuda"
+        self.capture = graphs.captures_steps(*self.modules.values())
         self.figures = torch.zeros(figures, device=self.device)
         averaged = self.modules if settings.average else {}
         self._averages = {name: [p.detach().clone() for p in m.parameters()] for name, m in averaged.items()}
@@ -58,8 +58,8 @@ class Stepper:
         """Adam for a module; biases do not decay. A graph reads the rate from a tensor."""
         rate = self.settings.learning_rate * self.settings.shares.get(name, 1.0)
         groups: dict[float, list[nn.Parameter]] = {}
-        for key, parameter in self.modules[name].named_parameters():
-            groups.setdefault(0.0 if "bias" in key else self.settings.weight_decay, []).append(parameter)
+        for parameter in self.modules[name].parameters():
+            groups.setdefault(self.settings.weight_decay if parameter.dim() > 1 else 0.0, []).append(parameter)
         told = {"lr": torch.tensor(rate, device=self.device) if self.capture else rate, "initial_lr": rate}
         made = torch.optim.Adam(
             [{"params": parameters, "weight_decay": decay} | told for decay, parameters in groups.items()],
@@ -96,7 +96,7 @@ class Stepper:
     def __call__(self, key: Hashable, inputs: Sequence[Tensor]) -> None:
         """One step. `key` names the shape: all that the loss depends on besides the values of `inputs`."""
         if not self.capture:
-            with tiny_is_zero():
+            with denormals_are_zero():
                 self._step(key, inputs)
             return
         known = self._graphs.get(key)
@@ -116,7 +116,7 @@ class Stepper:
     def _step(self, key: Hashable, inputs: Sequence[Tensor]) -> None:
         losses, figures = self.loss(key, *inputs)
         self._forget()
-        if isinstance(losses, Tensor) or self.capture:
+        if isinstance(losses, Tensor) or self.device.type != "cpu":
             differentiate(losses)
             with on_one_core():
                 for name in self.modules:
@@ -148,7 +148,7 @@ class Stepper:
         """Capture a step for a new shape."""
         static = [tensor.clone() for tensor in inputs]
         graph = torch.cuda.CUDAGraph()
-        with quick_products():
+        with graphs.quick_products():
             if not self._graphs:
                 self._try(key, inputs)
             with torch.cuda.graph(graph, pool=self._pool):
@@ -201,14 +201,3 @@ class Stepper:
 def differentiate(losses: Tensor | Sequence[Tensor]) -> None:
     """Add up the gradients of one loss, or of several."""
     (losses if isinstance(losses, Tensor) else torch.stack(list(losses)).sum()).backward()
-
-
-@contextmanager
-def quick_products() -> Iterator[None]:
-    """Matrix products on tensor cores (TF32), as cuDNN's LSTMs have them anyway; for training, not for results."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

@@ -13,14 +13,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dualparse.choosing.search import Options, find
+from dualparse.choosing.search import find
 from dualparse.data.batch import Slice, bucketed, collate_texts, sides
 from dualparse.data.examples import Example
 from dualparse.data.vocab import PAD, Vocab
 from dualparse.domains.domain import Domain
+from dualparse.engines.engine import score, score_texts
+from dualparse.engines.found import Options
 from dualparse.evaluate import bleu, judge, percent
 from dualparse.networks.agent import Agent
-from dualparse.networks.language_model import LanguageModel
+from dualparse.networks.network import TextModel
 from dualparse.training.loop import Task, epoch_seed
 from dualparse.training.material import Relative
 from dualparse.training.step import Adam, Stepper
@@ -57,7 +59,7 @@ def agent_task(
 
     def loss(key: tuple[int, int], rows: Tensor, filled: Tensor) -> tuple[Tensor, Tensor]:
         batch = data.batch.take(rows, *key)
-        log_probs = model(batch)
+        log_probs = score(model, batch)
         tokens = ((batch.targets != PAD).sum(-1) * filled).sum()
         figures = torch.stack([-(log_probs * filled).sum(), tokens])
         return -(log_probs * filled * importance[rows]).sum(), figures
@@ -77,7 +79,7 @@ def _scores(agent: Agent, judged: Sequence[tuple[Domain, Sequence[Example]]], se
 
 
 def language_model_task(
-    model: LanguageModel,
+    model: TextModel,
     stage: str,
     vocab: Vocab,
     train: Sequence[Sequence[str]],
@@ -89,7 +91,7 @@ def language_model_task(
     seed: int,
 ) -> Task:
     """Train a language model on token sequences; the dev score is minus the loss per token."""
-    device = model.predict.weight.device
+    device = model.device
     inputs, targets = (torch.from_numpy(array).to(device) for array in collate_texts(train, vocab))
     dev_inputs, dev_targets = (torch.from_numpy(array).to(device) for array in collate_texts(dev, vocab))
     lengths = np.array([len(tokens) + 1 for tokens in train])
@@ -97,12 +99,13 @@ def language_model_task(
     def loss(key: tuple[int, int], rows: Tensor, filled: Tensor) -> tuple[Tensor, Tensor]:
         length = key[1]
         chosen = targets[rows, :length]
-        total = -(model(inputs[rows, :length], chosen) * filled).sum()
+        total = -(score_texts(model, inputs[rows, :length], chosen) * filled).sum()
         return total, torch.stack([total.detach(), ((chosen != PAD).sum(-1) * filled).sum()])
 
     @torch.no_grad()
     def evaluate() -> dict[str, float]:
-        total = sum(float(model(*part).sum()) for part in zip(dev_inputs.split(64), dev_targets.split(64), strict=True))
+        parts = zip(dev_inputs.split(64), dev_targets.split(64), strict=True)
+        total = sum(float(score_texts(model, *part).sum()) for part in parts)
         per_token = total / max(int((dev_targets != PAD).sum()), 1)
         return {"score": per_token, "perplexity": float(np.exp(-per_token))}
 

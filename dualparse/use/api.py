@@ -19,13 +19,14 @@ import torch
 
 from dualparse.choosing.both import Prior, rerank
 from dualparse.choosing.committee import find_by_committee
-from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.choosing.search import Hypothesis, find
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
 from dualparse.domains.registry import open_domain
 from dualparse.domains.text import Reader, Reading
-from dualparse.engines.heap import keep_freed_memory
+from dualparse.engines.found import Options
+from dualparse.engines.kept_memory import keep_freed_memory
 from dualparse.engines.numba import loading as kernels
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFSyntaxError

@@ -11,7 +11,8 @@ import torch
 import toy
 
 from dualparse.choosing.both import Prior, rerank
-from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.choosing.search import Hypothesis, find
+from dualparse.engines.found import Options
 from dualparse.engines.scoring import fluency, reconstruction
 from dualparse.networks.agent import Agent
 from dualparse.networks.language_model import LanguageModel

@@ -9,8 +9,9 @@ import torch
 import toy
 
 from dualparse.choosing.committee import find_by_committee
-from dualparse.choosing.search import Options, find
+from dualparse.choosing.search import find
 from dualparse.data.vocab import EOS
+from dualparse.engines.found import Options
 from dualparse.engines.scoring import reconstruction
 
 QUERIES = [example.query for example in toy.examples()[:7]]

@@ -18,10 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy import random_sources, tiny_model
 
-import dualparse.choosing.search
-from dualparse.choosing.search import MANY, Found, Options, beam, find, greedy, search
+import dualparse.engines.numba.engine
+import dualparse.engines.plain
+from dualparse.choosing.search import MANY, find
 from dualparse.data.batch import pad
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
+from dualparse.engines.beam import beam, greedy
+from dualparse.engines.engine import search
+from dualparse.engines.found import Found, Options
 from dualparse.engines.numba import loading as kernels
 from dualparse.networks.lstm import Memory, Seq2Seq
 from dualparse.training.loop import Schedule, fit
@@ -32,7 +36,7 @@ from dualparse.training.supervised import agent_task
 def compiled(model: Seq2Seq, memory: Memory, *, copies: bool = False, **options) -> Found:
     """Compiled search, which knows single precision only."""
     floats = {name: getattr(memory, name).float() for name in ("states", "keys", "hidden", "cell")}
-    return dualparse.choosing.search.compiled(
+    return dualparse.engines.numba.engine.compiled(
         deepcopy(model).float(), replace(memory, **floats), Options(**options), copies=copies
     )
 
@@ -395,10 +399,10 @@ def told(monkeypatch) -> list[str]:
     """Which way searches go, and when the compiled steps are loaded; they are not loaded before."""
     told: list[str] = []
     monkeypatch.setattr(kernels, "_loaded", False)
-    for name in ("beam", "compiled"):
-        real = getattr(dualparse.choosing.search, name)
+    for name, module in (("beam", dualparse.engines.plain), ("compiled", dualparse.engines.numba.engine)):
+        real = getattr(module, name)
         monkeypatch.setattr(
-            dualparse.choosing.search,
+            module,
             name,
             lambda *a, _name=name, _real=real, **k: (told.append(_name), _real(*a, **k))[1],
         )

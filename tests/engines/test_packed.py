@@ -10,8 +10,10 @@ from toy import random_sources, tiny_model
 
 from dualparse.data.batch import Batch, Row, collate
 from dualparse.data.vocab import UNK
+from dualparse.engines.engine import score, score_texts
 from dualparse.engines.numba import loading as compiled
 from dualparse.engines.numba import packed
+from dualparse.engines.numba.dropping import drop
 from dualparse.networks.dropout import Dropout
 from dualparse.networks.language_model import LanguageModel
 
@@ -66,9 +68,9 @@ def test_without_padding_everything_is_the_same(copy, seed, shared, times, rest)
 def test_search_reads_its_sources_without_padding_as_with_it(copy, seed, rows):
     """Few tokens and more than the vocabulary has, from which on a table serves; an empty source among them."""
     model, batch = tiny_model(seed=seed, copy=copy).float().eval(), batch_of(seed, rows)
-    wanted = model.encode(batch.source, batch.copy)  # with gradients: with padding
     with torch.no_grad():
-        found = model.encode(batch.source, batch.copy)
+        wanted = model.encode(batch.source, batch.copy)
+        found = packed.packed_memory(model, batch.source, batch.copy)
         scored = packed.packed_log_probs(model, batch)
     torch.testing.assert_close(scored, with_padding(model, batch), atol=1e-4, rtol=1e-5)
     assert torch.equal(found.mask, wanted.mask) and torch.equal(found.copy, wanted.copy)
@@ -84,7 +86,7 @@ def test_a_noisy_search_draws_for_every_source():
     model = noisy_model()
     source = torch.full((6, 5), 5)
     with torch.no_grad():
-        states = model.encode(source, source).states
+        states = packed.packed_memory(model, source, source).states
     assert len({tuple(row) for row in states[:, 0].tolist()}) == 6
 
 
@@ -107,14 +109,14 @@ def test_numbers_too_large_for_the_kernel_are_right_too(copy, monkeypatch):
 def test_the_network_takes_this_way_where_it_can(monkeypatch):
     model, batch, asked = tiny_model(seed=3, copy=True).float(), batch_of(3, 4), []
     monkeypatch.setattr(
-        "dualparse.networks.lstm.packed_log_probs",
+        "dualparse.engines.numba.engine.packed_log_probs",
         lambda model, batch, **sizes: asked.append(sizes) or torch.zeros(len(batch.targets)),
     )
-    model(batch, shared=1, times=2)
+    score(model, batch, shared=1, times=2)
     assert asked == [{"shared": 1, "times": 2}]
-    model.double()(batch)
+    score(model.double(), batch)
     monkeypatch.setattr(compiled, "_loaded", False)
-    model.float()(batch)
+    score(model.float(), batch)
     assert len(asked) == 1, "single precision only, and only with Numba"
 
 
@@ -130,19 +132,19 @@ def noisy_model(**settings):
     return model
 
 
-def test_hypotheses_of_a_source_share_their_draws_as_far_as_they_are_alike():
+def test_hypotheses_of_a_source_share_their_draws_as_far_as_they_are_alike(monkeypatch):
     """The same target of a source twice is as likely; so is one target of the same source read twice. Examples that
     only happen to be alike have draws of their own."""
     model = noisy_model()
     once = rows_of(([4, 5, 6], [4, 5]), ([4, 5, 6], [4, 5]))
-    first, second = model(Batch(once.source[:1], once.copy[:1], once.inputs, once.targets), shared=1, times=2)
+    first, second = score(model, Batch(once.source[:1], once.copy[:1], once.inputs, once.targets), shared=1, times=2)
     assert first == second
-    first, second = model(rows_of(([4, 5, 6], [4, 5]), ([4, 5, 6], [4, 5])))
+    first, second = score(model, rows_of(([4, 5, 6], [4, 5]), ([4, 5, 6], [4, 5])))
     assert first != second, "the decoder has draws of its own for each source"
     drawn = []
-    model.dropout.register_forward_hook(lambda module, inputs, output: drawn.append(len(output)))
-    model(rows_of(([4, 5, 6], [4, 5]), ([4, 7, 6], [4, 5])))
-    model(rows_of(([4, 5, 6], [4, 5]), ([4, 7, 6], [4, 6])))
+    monkeypatch.setattr(packed, "drop", lambda layer, values: drawn.append(len(values)) or drop(layer, values))
+    score(model, rows_of(([4, 5, 6], [4, 5]), ([4, 7, 6], [4, 5])))
+    score(model, rows_of(([4, 5, 6], [4, 5]), ([4, 7, 6], [4, 6])))
     assert drawn[0::3] == [4, 6], "a token that begins or ends alike is drawn once, for hypotheses of one target"
 
 
@@ -153,7 +155,7 @@ def test_dropping_and_weighing_in_one_go_is_both_one_after_the_other():
     dropout.generator = torch.Generator().manual_seed(5)
     found = packed._drop_and_weigh(dropout, values, weight)
     dropout.generator.manual_seed(5)
-    wanted = dropout(values), values @ weight
+    wanted = drop(dropout, values), values @ weight
     assert (found[0] == 0).any()
     outward = [torch.randn(tensor.shape) for tensor in wanted]
     gradients = []
@@ -169,7 +171,7 @@ def test_unknown_words_are_unknown_in_both_directions():
     model.dropout.p, model.word_dropout = 0.0, 0.999999
     batch = rows_of(([4, 5, 6], [4, 5]), ([5], [6]))
     unknown = Batch(batch.source.where(batch.source == 0, UNK), batch.copy, batch.inputs, batch.targets)
-    torch.testing.assert_close(model(batch), with_padding(model.eval(), unknown))
+    torch.testing.assert_close(score(model, batch), with_padding(model.eval(), unknown))
 
 
 @given(st.lists(st.lists(st.integers(4, 6), max_size=6), min_size=1, max_size=9), st.integers(0, 99))
@@ -178,5 +180,5 @@ def test_language_models_too(texts, seed):
     torch.manual_seed(seed)
     model = LanguageModel(7, embedding=4, hidden=5, dropout=0.0)
     batch = collate([Row([], [], (), text) for text in texts], target_vocab_size=7).map(torch.from_numpy)
-    found = model(batch.inputs, batch.targets)
+    found = score_texts(model, batch.inputs, batch.targets)
     assert_same(model, found, model.log_probs(batch.inputs, batch.targets).sum(-1))

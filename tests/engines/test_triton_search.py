@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 import torch
 
-from dualparse.choosing.search import Found, beam, trace
 from dualparse.data.batch import pad
 from dualparse.data.vocab import EOS
+from dualparse.engines.beam import beam
+from dualparse.engines.found import Found, trace
 from dualparse.engines.triton.search import FAST, Tuning, available, launch, unpack
 from dualparse.networks.lstm import Memory, Seq2Seq
 

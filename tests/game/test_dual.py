@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from dualparse.choosing.search import Found, Options
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
+from dualparse.engines.found import Found, Options
 from dualparse.game.dual import Round, Rules, Source, loop_losses, play, stack
 from dualparse.game.rewards import less_mean
 from dualparse.game.searcher import Searcher

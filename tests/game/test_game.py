@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import Example
 from dualparse.domains.lexicon import Lexicon
-from dualparse.engines.groups import grouped_log_probs
+from dualparse.engines.engine import score
 from dualparse.engines.scoring import reconstruction
 from dualparse.errors import InputError
 from dualparse.game.dual import FIGURES, Rules
@@ -202,15 +202,15 @@ def test_passes_with_dropout_of_one_agent_do_not_run_at_the_same_time(monkeypatc
 
     def watched(model, batch, **sizes):
         if not model.training:
-            return grouped_log_probs(model, batch, **sizes)
+            return score(model, batch, **sizes)
         together.append(id(model) in under_way)
         under_way.add(id(model))
         time.sleep(0.02)
-        found = grouped_log_probs(model, batch, **sizes)
+        found = score(model, batch, **sizes)
         under_way.discard(id(model))
         return found
 
-    monkeypatch.setattr("dualparse.game.game.grouped_log_probs", watched)
+    monkeypatch.setattr("dualparse.game.game.score", watched)
     monkeypatch.setattr("dualparse.engines.cores._cores", 4)
     rules = Rules(0.3, lesson=lesson)
     game = letters.game(letters.options(from_query=rules, from_form=rules, noisy_reward=True))
@@ -231,9 +231,9 @@ def test_a_noisy_reward_of_a_silent_reader_has_dropout(monkeypatch):
     def note(model, batch, **sizes):
         if model is who.lf2q.model:
             passes.add((torch.is_grad_enabled(), len(batch.targets)))
-        return grouped_log_probs(model, batch, **sizes)
+        return score(model, batch, **sizes)
 
-    monkeypatch.setattr("dualparse.game.game.grouped_log_probs", note)
+    monkeypatch.setattr("dualparse.game.game.score", note)
     torch.manual_seed(1)
     outcome = letters.iterate(letters.game(told, who))
     back, n = FIGURES.index("back"), len(letters.QUERIES) * letters.LARGEST
@@ -249,8 +249,8 @@ def test_a_noisy_reward_of_a_silent_reader_has_dropout(monkeypatch):
 def test_who_learns_nothing_of_the_way_back_does_not_go_it_with_gradients(changes, monkeypatch):
     rows = []
     monkeypatch.setattr(
-        "dualparse.game.game.grouped_log_probs",
-        lambda model, batch, **sizes: rows.append(len(batch.targets)) or grouped_log_probs(model, batch, **sizes),
+        "dualparse.game.game.score",
+        lambda model, batch, **sizes: rows.append(len(batch.targets)) or score(model, batch, **sizes),
     )
     for more in ({}, changes):
         letters.iterate(letters.game(letters.options(**more)))

@@ -15,11 +15,11 @@ from statistics import mean
 import torch
 import toy
 
-from dualparse.choosing.search import Options
 from dualparse.data.examples import Example
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon
+from dualparse.engines.found import Options
 from dualparse.game.dual import Rules
 from dualparse.game.game import GameOptions, Players, Sets, game_task
 from dualparse.lf import sexpr

@@ -8,7 +8,7 @@ import letters
 import pytest
 import torch
 
-from dualparse.choosing.search import Options
+from dualparse.engines.found import Options
 from dualparse.engines.scoring import reconstruction
 from dualparse.game.dual import Rules
 from dualparse.game.game import Loop

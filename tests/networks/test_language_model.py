@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dualparse.data.batch import pad
 from dualparse.data.vocab import BOS, EOS, PAD
+from dualparse.engines.engine import score_texts
 from dualparse.networks.language_model import LanguageModel, length_normalized
 
 V = 7
@@ -43,7 +44,7 @@ def reference(model: LanguageModel, text: list[int]) -> float:
 @settings(max_examples=25, deadline=None)
 def test_probabilities_follow_the_equations_with_and_without_padding(seed, texts):
     model = tiny(seed)
-    found = model(*tensors(texts))
+    found = score_texts(model, *tensors(texts))
     np.testing.assert_allclose(found.detach().numpy(), [reference(model, text) for text in texts], rtol=1e-9)
 
 
@@ -57,7 +58,7 @@ def test_the_next_token_has_a_distribution():
 
 def test_scores_are_per_token_with_the_end_counted():
     inputs, targets = tensors([[4, 5, 6], []])
-    log_probs = tiny()(inputs, targets)
+    log_probs = score_texts(tiny(), inputs, targets)
     torch.testing.assert_close(length_normalized(log_probs, targets), log_probs / torch.tensor([4.0, 1.0]))
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from dualparse.choosing.search import Options
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import Example, load_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.embedded import EMBEDDED
 from dualparse.domains.registry import open_domain
+from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.lab.sharing import stage_recipe
 from dualparse.networks.agent import Agent, Encoded

@@ -9,9 +9,10 @@ import torch
 import toy
 from safetensors.torch import load_file
 
-from dualparse.choosing.search import Hypothesis, Options, find
+from dualparse.choosing.search import Hypothesis, find
 from dualparse.config import make_recipe
 from dualparse.data.examples import Example
+from dualparse.engines.found import Options
 from dualparse.runs import Run
 from dualparse.training import stages
 from dualparse.training.loop import Record, Schedule, fit

@@ -9,9 +9,11 @@ import pytest
 import torch
 import toy
 
-from dualparse.choosing.search import Options, find
+from dualparse.choosing.search import find
 from dualparse.data.examples import Example
 from dualparse.data.vocab import Vocab
+from dualparse.engines.engine import score
+from dualparse.engines.found import Options
 from dualparse.networks.language_model import LanguageModel
 from dualparse.training.loop import Record, Schedule, Task, fit
 from dualparse.training.step import Adam
@@ -101,7 +103,7 @@ def test_the_loss_is_per_token():
     agent = toy.agent()
     pair = toy.examples()[0]
     batch = agent.encode([pair], random.Random(0)).batch
-    expected = -float(agent.model(batch).detach()) / (len(pair.lf) + 1)
+    expected = -float(score(agent.model, batch).detach()) / (len(pair.lf) + 1)
     assert records(make(agent, [pair]), epochs=1)[0].figures["loss"] == pytest.approx(expected, abs=1e-5)
 
 

@@ -1,5 +1,5 @@
 """Teacher forcing on a CPU without padding: tokens of all rows lie one after the other, and what begins alike is worked
-out once (`forest`). For where Numba is loaded (`compiled`).
+out once (`forest`).
 
 The same numbers as `Seq2Seq.log_probs`, up to rounding and to what dropout draws. Hypotheses of one source have the
 same draws where they begin alike or, where they are read, end alike: both directions of the encoder read what was drawn
@@ -9,7 +9,7 @@ for a token once. With dropout nothing else is merged: examples that happen to b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,14 +19,12 @@ from torch.nn import functional as F
 
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD, UNK
+from dualparse.engines.numba.dropping import Rule, draw, drop, noisy
 from dualparse.engines.numba.forest import forest_lstm, grow, input_gates, joined
-from dualparse.networks.attention import CLOSED, in_parts, powers_of, small
-from dualparse.networks.dropout import Dropout, Rule
-
-if TYPE_CHECKING:
-    from dualparse.networks.language_model import LanguageModel
-    from dualparse.networks.lstm import Memory, Seq2Seq
-
+from dualparse.networks.attention import CLOSED, additive_scores, powers_of, small
+from dualparse.networks.dropout import Dropout
+from dualparse.networks.language_model import LanguageModel
+from dualparse.networks.lstm import Memory, Seq2Seq
 
 LINE = 16  # numbers of a cache line
 
@@ -59,18 +57,17 @@ class Sources:
 
 
 def packed_log_probs(model: Seq2Seq, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:
-    """`model(batch, ...)`, [B]."""
+    """`plain.score(model, batch, ...)`, [B]."""
     many = shared * times
     owner = np.concatenate([np.arange(many) // times, np.arange(shared, shared + len(batch.targets) - many)])
-    noisy = _noisy(model)
-    kin = _of_one_target(batch.targets.numpy()[many:], shared) if noisy else np.zeros(len(batch.source), dtype=np.int64)
+    kin = np.zeros(len(batch.source), dtype=np.int64)
+    if _noisy(model):
+        kin = _of_one_target(batch.targets.numpy()[many:], shared)
     return _decode(model, _encode(model, batch.source, kin), owner, batch)
 
 
 def packed_memory(model: Seq2Seq, source: Tensor, copy: Tensor) -> Memory:
     """`model.encode(source, copy)`, with nothing at padding."""
-    from dualparse.networks.lstm import Memory
-
     rows, mask = len(source), source != PAD
     read = _encode(model, source, np.arange(rows) if _noisy(model) else np.zeros(rows, dtype=np.int64))
     states, keys = (each.new_zeros(*mask.shape, each.shape[1]) for each in (read.states, read.keys))
@@ -100,7 +97,7 @@ def _encode(model: Seq2Seq, source: Tensor, kin: np.ndarray) -> Sources:
     if _noisy(model):
         group, first = joined(forth.place, back.place[turn])
         words = _take(words, first)
-        embedded = model.dropout(model.source_embedding(model.misread(words, words != PAD)))
+        embedded = drop(model.dropout, model.source_embedding(model.misread(words, words != PAD)))
         gates = (
             input_gates(lstm, _take(embedded, group[forth.first])),
             input_gates(lstm, _take(embedded, group[turn[back.first]]), backward=True),
@@ -132,7 +129,7 @@ def _decode(model: Seq2Seq, sources: Sources, owner: np.ndarray, batch: Batch) -
     row = np.repeat(np.arange(len(lengths)), lengths)
     node = torch.from_numpy(forest.place - forest.starts)  # of each target: what was read before it
     words = _take(batch.inputs[written], forest.first)
-    embedded = model.dropout(model.target_embedding(words))
+    embedded = drop(model.dropout, model.target_embedding(words))
     if _noisy(model):
         gates = input_gates(model.decoder, embedded)
     else:
@@ -142,7 +139,7 @@ def _decode(model: Seq2Seq, sources: Sources, owner: np.ndarray, batch: Batch) -
     known = targets < model.target_size
     named = torch.where(known, targets, UNK)
     if model.gate is None:
-        generated = _picked(_logits(model.generate, model.dropout(features)), node, named)
+        generated = _picked(_logits(model.generate, drop(model.dropout, features)), node, named)
     else:
         of_features, of_token = model.gate.weight[0].split([features.shape[1], embedded.shape[1]])
         dropped, weighed = _drop_and_weigh(model.dropout, features, of_features)
@@ -156,20 +153,20 @@ def _decode(model: Seq2Seq, sources: Sources, owner: np.ndarray, batch: Batch) -
 
 
 def packed_text_log_probs(model: LanguageModel, inputs: Tensor, targets: Tensor) -> Tensor:
-    """`model(inputs, targets)`, [B]."""
+    """log P of each text, [B]."""
     written = targets != PAD
     lengths = written.sum(-1).numpy()
     start = np.zeros_like(lengths)
-    noisy = model.training and model.dropout.p > 0
-    forest = grow(inputs.numpy(), lengths, start, 1, np.arange(len(lengths)) if noisy else start)
+    alike = np.arange(len(lengths)) if noisy(model.dropout) else start
+    forest = grow(inputs.numpy(), lengths, start, 1, alike)
     words = _take(inputs[written], forest.first)
-    if noisy:
-        gates = input_gates(model.lstm, model.dropout(model.embedding(words)))
+    if noisy(model.dropout):
+        gates = input_gates(model.lstm, drop(model.dropout, model.embedding(words)))
     else:
         gates = _gates_of(model.lstm, model.embedding, words)
     nothing = (gates.new_zeros(1, model.lstm.hidden_size),) * 2
     hidden, *_ = forest_lstm(model.lstm, gates, nothing, forest)
-    logits = _logits(model.predict, model.dropout(hidden))
+    logits = _logits(model.predict, drop(model.dropout, hidden))
     row = np.repeat(np.arange(len(lengths)), lengths)
     return _sums(_picked(logits, torch.from_numpy(forest.place - 1), targets[written]), row, len(lengths))
 
@@ -211,9 +208,9 @@ class _Picked(torch.autograd.Function):
 
 def _drop_and_weigh(dropout: Dropout, values: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     """`dropout(values)` and `values @ weight`, in one go."""
-    if not dropout.training or dropout.p == 0:
+    if not noisy(dropout):
         return values, values @ weight
-    return _DropAndWeigh.apply(values, weight, dropout.draw())
+    return _DropAndWeigh.apply(values, weight, draw(dropout))
 
 
 class _DropAndWeigh(torch.autograd.Function):
@@ -252,7 +249,7 @@ def _attend(model: Seq2Seq, sources: Sources, hidden: Tensor, owner: np.ndarray)
     if small(sources.keys) and small(query):
         return _Attention.apply(sources.keys, sources.states, hidden, query, vector, owner, sources)
     position, real = sources.positions(torch.from_numpy(owner))
-    scores = in_parts(sources.keys[position], query.unsqueeze(1), vector).squeeze(1)
+    scores = additive_scores(sources.keys[position], query.unsqueeze(1), vector).squeeze(1)
     log_weights = scores.masked_fill(~real, CLOSED).log_softmax(-1)
     context = (log_weights.exp().unsqueeze(1) @ sources.states[position]).squeeze(1)
     return log_weights, torch.cat([hidden, context], dim=-1)

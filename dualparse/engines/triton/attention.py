@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dualparse.engines.triton.shim import jit, tl, triton
+from dualparse.engines.triton.optional import jit, tl, triton
 
 BLOCK, WARPS = 4, 2  # steps (or positions) a program handles at once, and its warps; see benchmarks/fused_attention.py
 

@@ -26,7 +26,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from dualparse.engines.shared_gpu import is_shared
-from dualparse.engines.triton.shim import jit, tl, triton
+from dualparse.engines.triton.optional import jit, tl, triton
 
 ROWS = 16  # rows a program handles, which is the least a matrix product has
 LARGEST = 256  # hidden units for which the weights of a part of them fit into a multiprocessor

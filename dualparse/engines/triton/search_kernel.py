@@ -18,7 +18,8 @@ the vocabulary), powers [S', n] (e^2key), lean [S'] (the gate's share of every p
 
 from __future__ import annotations
 
-from dualparse.engines.triton.shim import find_best, finish, go_on, jit, tl, triton
+from dualparse.engines.triton.candidates import find_best, finish, go_on
+from dualparse.engines.triton.optional import jit, tl, triton
 
 # Lengths differ from batch to batch: no variants of the kernel for those that happen to be multiples of 16.
 entry = triton.jit(do_not_specialize=["length", "max_length"]) if triton else jit

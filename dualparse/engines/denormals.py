@@ -15,7 +15,7 @@ SMALLEST = 1e-40  # too small for all of its digits
 
 
 @contextmanager
-def tiny_is_zero() -> Iterator[None]:
+def denormals_are_zero() -> Iterator[None]:
     """In this thread, and in threads that begin meanwhile. Nothing changes where the processor cannot do it."""
     before = float(torch.tensor(SMALLEST) * 1.0) == 0.0
     torch.set_flush_denormal(True)

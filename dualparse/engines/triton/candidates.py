@@ -1,18 +1,12 @@
-"""What a step of the fused search decides: which continuations are best, which end, which go on (see `fused_kernel`).
+"""What a step of the fused search decides: which continuations are best, which end, which go on (see `search_kernel`).
 
-The same rules as `search.beam`. A candidate is one integer, `_pack`ed from its log-probability and its place in the
+The same rules as `beam.beam`. A candidate is one integer, `_pack`ed from its log-probability and its place in the
 table of all continuations of all beams, beam * LINE + token: the greater, the better.
 """
 
 from __future__ import annotations
 
-try:
-    import triton
-    import triton.language as tl
-except ImportError:  # it comes with PyTorch where there is a GPU; without one this module is imported all the same
-    triton = tl = None
-
-jit = triton.jit if triton else lambda function: function
+from dualparse.engines.triton.optional import jit, tl
 
 
 @jit

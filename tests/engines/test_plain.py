@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from toy import random_sources, tiny_model
 
 from dualparse.data.batch import Batch, Row, collate
-from dualparse.engines import groups
+from dualparse.engines import plain
+from dualparse.engines.plain import by_length, score
 
 V = 8
 
@@ -31,13 +32,8 @@ def test_groups_of_any_size_give_what_one_batch_gives(copy, seed, rows, size):
     model = tiny_model(seed=seed, copy=copy)
     batch = batch_of(seed, rows)
     parameters = list(model.parameters())
-    before = groups.ROWS
-    try:
-        groups.ROWS = size
-        grouped = groups.grouped_log_probs(model, batch)
-    finally:
-        groups.ROWS = before
-    together = model(batch)
+    grouped = by_length(score, model, batch, rows=size)
+    together = score(model, batch)
     torch.testing.assert_close(grouped, together)
     weights = torch.linspace(-1, 1, len(together), dtype=together.dtype)
     for one, other in zip(*(torch.autograd.grad(x @ weights, parameters) for x in (grouped, together)), strict=True):
@@ -52,23 +48,20 @@ def test_sources_with_several_targets_are_read_once(seed, shared, times, rest):
     many = batch_of(seed, shared * times + rest - 1)
     sources = [*range(0, shared * times, times), *range(shared * times, shared * times + rest)]
     repeated = [i - i % times if i < shared * times else i for i in range(shared * times + rest)]
-    plain = Batch(many.source[repeated], many.copy[repeated], many.inputs, many.targets)
+    repeated_batch = Batch(many.source[repeated], many.copy[repeated], many.inputs, many.targets)
     once = Batch(many.source[sources], many.copy[sources], many.inputs, many.targets)
-    expected = model(plain)
-    torch.testing.assert_close(model(once, shared=shared, times=times), expected)
-    before = groups.ROWS
-    try:
-        groups.ROWS = 4
-        torch.testing.assert_close(groups.grouped_log_probs(model, once, shared=shared, times=times), expected)
-    finally:
-        groups.ROWS = before
+    expected = score(model, repeated_batch)
+    torch.testing.assert_close(score(model, once, shared=shared, times=times), expected)
+    torch.testing.assert_close(by_length(score, model, once, shared=shared, times=times, rows=4), expected)
 
 
 def test_padding_is_cut_off(monkeypatch):
     model, batch, widths = tiny_model(seed=1, copy=True), batch_of(1, 12), []
-    forward = model.forward
-    monkeypatch.setattr(model, "forward", lambda part, **told: widths.append(part.targets.shape[1]) or forward(part))
-    monkeypatch.setattr(groups, "ROWS", 4)
-    groups.grouped_log_probs(model, batch)
+    real = model.log_probs
+    monkeypatch.setattr(
+        model, "log_probs", lambda memory, *both: widths.append(both[1].shape[1]) or real(memory, *both)
+    )
+    monkeypatch.setattr(plain, "ROWS", 4)
+    plain.Plain().score(model, batch)
     assert len(widths) == 4
     assert min(widths) < max(widths) == batch.targets.shape[1]

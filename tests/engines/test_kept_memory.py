@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dualparse.engines.heap import keep_freed_memory
+from dualparse.engines.kept_memory import keep_freed_memory
 
 try_again = keep_freed_memory.__wrapped__  # not remembering what it said before
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from dualparse.engines.cores import each_on_a_core
-from dualparse.engines.tiny import SMALLEST, tiny_is_zero
+from dualparse.engines.denormals import SMALLEST, denormals_are_zero
 
 
 def product(*_: object) -> float:
@@ -23,17 +23,17 @@ def possible():
 
 def test_inside_they_are_zero_in_new_threads_too_and_outside_they_are_not():
     assert product() > 0
-    with tiny_is_zero():
+    with denormals_are_zero():
         assert product() == 0
         torch.set_num_threads(2)
         assert each_on_a_core(product, range(2)) == [0, 0]
-        with tiny_is_zero():
+        with denormals_are_zero():
             assert product() == 0
         assert product() == 0, "the outer one is not over"
     assert product() > 0
 
 
 def test_what_goes_wrong_inside_ends_it():
-    with pytest.raises(RuntimeError), tiny_is_zero():
+    with pytest.raises(RuntimeError), denormals_are_zero():
         raise RuntimeError
     assert product() > 0
