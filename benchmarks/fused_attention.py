@@ -17,7 +17,7 @@ from torch import Tensor
 
 from dualparse.engines.triton import attention as fused_attention
 from dualparse.engines.triton.attention import fused_scores
-from dualparse.networks.attention import in_parts
+from dualparse.networks.attention import additive_scores
 
 SHAPES = ((256, 48, 24, 200), (256, 80, 48, 200), (256, 48, 80, 200))  # rows, steps, positions, width
 TINY = ((2, 5, 3, 6), (1, 1, 1, 1), (3, 4, 9, 17))
@@ -50,7 +50,7 @@ def compare(shape: Shape, device: str, *, full: bool) -> float:
     inside = (t[:, :, None] & s[:, None, :]).float()
     found = [fused_scores(*inputs, *numbers) * inside]
     found += torch.autograd.grad(found[0], inputs, weights)
-    expected = [in_parts(*inputs) * inside]
+    expected = [additive_scores(*inputs) * inside]
     expected += torch.autograd.grad(expected[0], inputs, weights)
     return max(float(((a - b).abs().max() / b.abs().max()).detach()) for a, b in zip(found, expected, strict=True))
 
@@ -77,7 +77,7 @@ def main() -> None:
     if interpreted:
         return
     for shape in SHAPES:
-        parts = milliseconds(in_parts, shape)
+        parts = milliseconds(additive_scores, shape)
         for block, warps in VARIANTS:
             fused_attention.BLOCK, fused_attention.WARPS = block, warps
             times = [milliseconds(fused_scores, shape, *counts(shape, device, full=full)) for full in (True, False)]

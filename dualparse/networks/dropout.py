@@ -12,6 +12,8 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from dualparse.data.vocab import UNK
+
 _LEVELS = 1 << 16
 _LOWEST = torch.iinfo(torch.int64).min
 
@@ -36,6 +38,12 @@ class Dropout(nn.Dropout):
         """How many in 65536 are dropped, and the factor of the others."""
         dropped = min(round(self.p * _LEVELS), _LEVELS - 1)
         return dropped, _LEVELS / (_LEVELS - dropped)
+
+
+def misread(source: Tensor, mask: Tensor, share: float, generator: torch.Generator | None) -> Tensor:
+    """A source with a share of its words unknown."""
+    drawn = torch.rand(source.shape, device=source.device, generator=generator)
+    return source.masked_fill((drawn < share) & mask, UNK)
 
 
 @contextmanager

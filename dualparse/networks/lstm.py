@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from dualparse.data.vocab import PAD, UNK
 from dualparse.networks.attention import CLOSED, additive_scores, powers_of, scores_of_powers
-from dualparse.networks.dropout import Dropout
+from dualparse.networks.dropout import Dropout, misread
 from dualparse.networks.network import Look, Network
 
 
@@ -197,8 +197,7 @@ class Seq2Seq(Network):
         """The source with some of its words unknown, as far as training asks for this."""
         if not (self.training and self.word_dropout):
             return source
-        drawn = torch.rand(source.shape, device=source.device, generator=self.dropout.generator)
-        return source.masked_fill((drawn < self.word_dropout) & mask, UNK)
+        return misread(source, mask, self.word_dropout, self.dropout.generator)
 
     def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor, *, layers: Layers = TORCH) -> Tensor:
         """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding."""

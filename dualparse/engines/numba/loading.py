@@ -4,8 +4,8 @@ Loading Numba takes a second, and compiling, once after an installation, ten: fo
 So `load` is up to those who have much to do; from then on `usable` says yes. Without Numba everything works the same,
 up to rounding, and takes longer.
 
-The kernels are in `compiled_steps` (search), `compiled_attention`, `compiled_forest` and `compiled_layers` (teacher
-forcing), what they are made of in `compiled_math`.
+The kernels are in `search_kernels` (search), `attention_kernels`, `forest_kernels` and `layer_kernels` (teacher
+forcing), what they are made of in `math_kernels`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Beam search on a CPU with compiled steps: between the matrix products of a step there is one pass over memory.
 
-A model and the encoder's memory in, the arrays out that `search.trace` reads. What is found is what `search.beam`
+A model and the encoder's memory in, the arrays out that `found.trace` reads. What is found is what `beam.beam`
 finds, up to rounding. Only hypotheses that are alive have a row in the products: one of each source at the first step,
 and none of a source that is done.
 """
@@ -21,7 +21,7 @@ NO_GATE = np.zeros((0, 0, 0), np.float32), np.zeros((0, 0), np.float32)
 def compiled_beam(
     model: Seq2Seq, memory: Memory, *, beams: int, max_length: int, length_power: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """history [T, B, k], ended, ends, live [B, k] and copied [T, B, k], as `search.trace` wants them."""
+    """history [T, B, k], ended, ends, live [B, k] and copied [T, B, k], as `found.trace` wants them."""
     from dualparse.engines.numba.search_kernels import Outcome, Rows, Source, choose, remember
 
     plan = model.begin(memory, 1).plan
@@ -49,7 +49,7 @@ def compiled_beam(
 
 
 def _source(model: Seq2Seq, memory: Memory, plan: Plan) -> tuple[np.ndarray, ...]:
-    """What all steps read, in the order of `compiled_steps.Source`."""
+    """What all steps read, in the order of `search_kernels.Source`."""
     gate = NO_GATE
     if plan.gate_shown is not None and plan.gate_read is not None:
         gate = _array(plan.gate_shown), _array(plan.gate_read)

@@ -20,7 +20,7 @@ NOTHING = single(-np.inf)
 
 
 class Source(NamedTuple):
-    """What all steps read of the sources; names and shapes as in `seq2seq.Plan` and `Memory`.
+    """What all steps read of the sources; names and shapes as in `lstm.Plan` and `Memory`.
 
     powers [B, S, n]    weight [n] of attention's mix    length [B]    shown [B, S, W]    copy [B, S]
     gate_shown [B, S, 1], gate_read [V, 1]; empty without copying
@@ -70,7 +70,7 @@ class Rows(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a search leaves, as in `search._Beam`: history [T, B, k]; ended, ends, live [B, k]; topped [B]; copied
+    """What a search leaves, as in `beam.Beam`: history [T, B, k]; ended, ends, live [B, k]; topped [B]; copied
     [T, B, k]."""
 
     history: np.ndarray

@@ -1,4 +1,4 @@
-"""Scores of additive attention and their gradients as three kernels of a GPU; `additive` says where they are used.
+"""Scores of additive attention and their gradients as three kernels of a GPU; `engine` says where they are used.
 
 The tensor under the tanh, [B, T, S, n], exists in registers alone. A program handles a few steps of one row (or a few
 of its positions, for the gradient of the keys) and walks over the positions (or steps) that count, not over padding.
@@ -25,7 +25,7 @@ def available(tensor: Tensor) -> bool:
 
 
 def fused_scores(keys: Tensor, query: Tensor, vector: Tensor, positions: Tensor, steps: Tensor) -> Tensor:
-    """As `additive.additive_scores`; positions and steps [B] say how many of each row count, the rest is 0."""
+    """As `attention.additive_scores`; positions and steps [B] say how many of each row count, the rest is 0."""
     return _FusedScores.apply(keys, query, vector, positions, steps)
 
 

@@ -1,7 +1,7 @@
 """Beam search of a whole batch by one launch on a GPU: every source is searched by a program of its own.
 
 A model and the encoder's memory in, one tensor of numbers out, which `unpack` takes apart on the host. What is found is
-what `search.beam` finds, up to rounding. `available` says where it can be used; the kernel is in `fused_kernel`.
+what `beam.beam` finds, up to rounding. `available` says where it can be used; the kernel is in `search_kernel`.
 """
 
 from __future__ import annotations
