@@ -20,7 +20,7 @@ from dualparse.database.index import LABEL, Index, Stored
 
 LONGEST_NAME = 10  # words
 MOST_TOKENS = 60  # of a question that is looked at
-SAME_NAME = 25  # things of one name that are told apart
+SAME_NAME = 50  # things of one name that are told apart
 MOST_PARTS = 12  # names that hold a phrase; a phrase in more of them names none
 SHORTEST_SLIP, TWO_EDITS = 4, 8  # letters of a word that may be misspelt, and of one that may be so twice
 _EXACT, _FOLDED, _SLIP, _PART = 1.0, 0.97, 0.85, 0.6

@@ -195,11 +195,17 @@ def _may_hold_names(held: Property, table: Table) -> bool:
 
 
 def _table(table: Table) -> exp.Table:
-    return exp.table_(table.source[-1], db=table.source[0] if len(table.source) > 1 else None, quoted=True)
+    return _alias(table.source)
+
+
+def _alias(source: Sequence[str]) -> exp.Table:
+    found = exp.table_(source[-1], db=source[0] if len(source) > 1 else None, quoted=True)
+    return exp.alias_(found, "t", table=True)
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(name, quoted=True)
+    """A column of the one table of a query. Without the table, SQLite takes a column that is gone for a text."""
+    return exp.column(name, table="t", quoted=True)
 
 
 def _fill(
@@ -233,7 +239,7 @@ def _labels(source: Source, table: Table, above: int | None) -> Iterator[tuple[s
 
 def _values(source: Source, table: Table, name: str, above: int | None) -> Iterator[tuple[str, None]]:
     held = next(held for held in table.properties if held.name == name)
-    place = exp.table_(held.link.source[-1], quoted=True) if held.link else _table(table)
+    place = _alias(held.link.source if held.link else table.source)
     query = exp.select(_column(held.column)).distinct().from_(place)
     query = query.where(exp.not_(_column(held.column).is_(exp.null()))).limit(MOST_VALUES)
     if above is not None and not held.link:

@@ -14,7 +14,7 @@ from dualparse.database.keys import find_foreign_keys, find_key
 from dualparse.database.model import Database, Link, Property, Relation, Table
 from dualparse.database.profile import Profile, TableProfile, profile_table
 from dualparse.database.reflect import ForeignKey, RawTable, reflect
-from dualparse.database.source import Source
+from dualparse.database.source import NoPermission, Source
 from dualparse.database.tabular import ROW
 from dualparse.domains.schema import LITERAL_KINDS
 
@@ -78,7 +78,10 @@ def infer(source: Source, *, progress: Progress = lambda what, done, total: None
     profiles = []
     for done, table in enumerate(tables):
         progress(table.name, done, len(tables))
-        profiles.append(profile_table(source, table, skip=(ROW,) if source.location.tabular else ()))
+        try:
+            profiles.append(profile_table(source, table, skip=(ROW,) if source.location.tabular else ()))
+        except NoPermission:
+            notes.append(f"{table.name}: left out, because it cannot be read: no permission")
     progress("", len(tables), len(tables))
     drafts = _drafts(source, profiles, hidden, notes)
     by_place = {draft.place: draft for draft in drafts}

@@ -107,8 +107,12 @@ def _without_secrets(url: URL) -> str:
 
 def _file(path: Path, base: Path | None, wanted: str = "") -> Location:
     path = Path(os.path.normpath((base or Path.cwd()) / path.expanduser()))
-    if not path.exists():
-        raise InputError("no such file or folder", path=path)
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise InputError("no such file or folder", path=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
     kind = "" if path.is_dir() else file_kind(path)
     tabular = kind not in (SQLITE, DUCKDB)
     if wanted and kind != wanted:

@@ -10,8 +10,10 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-import inflect
+if TYPE_CHECKING:
+    import inflect
 
 _PREFIXES = ("tbl", "dim", "fct", "fact", "stg", "vw")
 _SHORT = {  # what people write short in identifiers
@@ -83,6 +85,8 @@ _CAPITAL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[
 
 @cache
 def _inflector() -> inflect.engine:
+    import inflect  # here, because it takes longer to load than a question to answer
+
     return inflect.engine()
 
 

@@ -26,6 +26,10 @@ BATCH = 5_000  # rows that are fetched at once
 _ENGINE_ERRORS = (sqlite3.Error, duckdb.Error, psycopg.Error)
 
 
+class NoPermission(InputError):
+    """The database may be opened, but this part of it may not be read."""
+
+
 class Source:
     """An open database; use it as a context manager. It belongs to one thread."""
 
@@ -49,13 +53,18 @@ class Source:
         """The rows of a query one by one; no more than a few thousand are in memory."""
         with explained(self.location):
             cursor = self._cursor(parameters)
+            failed = True
             try:
                 text = query.sql(dialect=self.dialect)
                 cursor.execute(text, tuple(parameters)) if parameters else cursor.execute(text)
                 while batch := cursor.fetchmany(BATCH):
                     yield from batch
+                failed = False
             finally:
-                cursor.close()
+                if failed and self.dialect == POSTGRES:
+                    self.connection.rollback()  # a transaction in which something failed answers nothing more
+                else:
+                    cursor.close()
 
     def _cursor(self, parameters: Sequence[object]) -> Any:
         if self.dialect == POSTGRES and not parameters:  # a cursor on the server: rows come as they are asked for
@@ -133,6 +142,8 @@ def explained(location: Location) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=where) from None
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise NoPermission(f"no permission to read: {_safe(error, location)}", path=where) from None
     except _ENGINE_ERRORS as error:
         raise InputError(_advice(_safe(error, location)), path=where) from None
 
@@ -156,7 +167,7 @@ _ADVICE = (  # what an engine says -> what to do about it
         "holds changes of a program that died: open it once with its program, then try again",
     ),
     ("unable to open database file", "cannot be opened: no permission for the file or its folder"),
-    ("permission denied", "no permission to read: {}"),
+    ("permission denied", "no permission to read the file"),
     ("password authentication failed", "the server refuses the user or the password"),
     (
         "no password supplied",
@@ -166,6 +177,9 @@ _ADVICE = (  # what an engine says -> what to do about it
     ("could not translate host", "no such host: {}"),
     ("failed to resolve host", "no such host: {}"),
     ("invalid unicode", "the text is not UTF-8: convert the file, for example with iconv"),
+    ("no such column", "{}: the database has changed, connect it again with `dualparse connect`"),
+    ("no such table", "{}: the database has changed, connect it again with `dualparse connect`"),
+    ("not found in from clause", "{}: the database has changed, connect it again with `dualparse connect`"),
     ("statement timeout", "the database took too long to answer"),
 )
 

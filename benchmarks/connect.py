@@ -1,0 +1,193 @@
+"""Connecting to a database: seconds and memory of `dualparse connect`, and how long names take to be found.
+
+    python -m benchmarks.connect [--rows 15000 1000000] [--engines sqlite duckdb] [--out results/bench-connect.json]
+
+A seeded script makes a shop (people, products, orders, lines) of so many rows, and a register of as many names. Every
+connection runs in a process of its own, whose highest memory is measured; questions are asked in one more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+
+from benchmarks.load import processor
+from dualparse.files import write_text
+from dualparse.lab.sweep.jobs import current_commit
+
+SEED, BATCH, QUESTIONS = 7, 20_000, 200
+_SYLLABLES = [first + rest for first in "bcdfghjklmnprstvwz" for rest in ("a", "e", "i", "o", "u", "an", "el", "or")]
+_TABLES = """
+CREATE TABLE people (person_id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, country VARCHAR, born DATE);
+CREATE TABLE products (product_id INTEGER PRIMARY KEY, title VARCHAR, category VARCHAR, unit_price DOUBLE);
+CREATE TABLE orders (order_id INTEGER PRIMARY KEY, person_id INTEGER, ordered_at DATE, status VARCHAR);
+CREATE TABLE lines (line_id INTEGER PRIMARY KEY, order_id INTEGER, product_id INTEGER, quantity INTEGER)
+"""
+_SHARES = {"people": 0.2, "products": 0.05, "orders": 0.25, "lines": 0.5}
+
+
+def _words(rng: random.Random, amount: int) -> list[str]:
+    return ["".join(rng.choices(_SYLLABLES, k=rng.randint(2, 4))).title() for _ in range(amount)]
+
+
+def names(rng: random.Random, amount: int) -> Iterator[str]:
+    """Names of one to three words; a word stands in many of them, as in life."""
+    words = _words(rng, max(500, min(60_000, amount // 5)))
+    for _ in range(amount):
+        yield " ".join(rng.choices(words, k=rng.choice((1, 2, 2, 2, 3))))
+
+
+def tables(rows: int) -> Iterator[tuple[str, Iterator[tuple]]]:
+    """The rows of the shop."""
+    rng = random.Random(SEED)
+    size = {table: max(10, int(share * rows)) for table, share in _SHARES.items()}
+    cities, countries, kinds = (_words(rng, amount) for amount in (300, 40, 25))
+    day = lambda: f"{rng.randint(1950, 2024)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"  # noqa: E731
+    people = names(rng, size["people"])
+    yield "people", ((i, name, rng.choice(cities), rng.choice(countries), day()) for i, name in enumerate(people, 1))
+    products = names(rng, size["products"])
+    yield "products", ((i, name, rng.choice(kinds), rng.randint(1, 9999) / 100) for i, name in enumerate(products, 1))
+    orders = range(1, size["orders"] + 1)
+    yield "orders", ((i, rng.randint(1, size["people"]), day(), rng.choice(("open", "paid"))) for i in orders)
+    lines = range(1, size["lines"] + 1)
+    yield (
+        "lines",
+        ((i, rng.randint(1, size["orders"]), rng.randint(1, size["products"]), rng.randint(1, 9)) for i in lines),
+    )
+
+
+def make_shop(path: Path, rows: int) -> None:
+    """A shop of so many rows in SQLite; without declared foreign keys, so that they have to be found."""
+    with sqlite3.connect(path) as connection:
+        connection.executescript(_TABLES)
+        for table, content in tables(rows):
+            width = len(connection.execute(f"SELECT * FROM {table} LIMIT 0").description)
+            connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * width)})", content)
+    connection.close()
+
+
+def make_names(path: Path, rows: int) -> None:
+    """One table of so many names."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE people (person_id INTEGER PRIMARY KEY, name VARCHAR)")
+        connection.executemany("INSERT INTO people (name) VALUES (?)", ((n,) for n in names(random.Random(SEED), rows)))
+    connection.close()
+
+
+def as_duckdb(source: Path, target: Path) -> None:
+    """The same data in DuckDB, by way of CSV."""
+    with sqlite3.connect(source) as connection, duckdb.connect(str(target)) as made:
+        for name, declared in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall():
+            made.execute(declared)
+            cursor = connection.execute(f"SELECT * FROM {name}")
+            while rows := cursor.fetchmany(BATCH):
+                columns = {f"c{place}": list(values) for place, values in enumerate(zip(*rows, strict=True))}
+                _append(made, name, columns)
+    connection.close()
+
+
+def _append(made: duckdb.DuckDBPyConnection, name: str, columns: dict[str, list[object]]) -> None:
+    import pyarrow as pa
+
+    made.from_arrow(pa.table(columns)).insert_into(name)
+
+
+def connected(database: Path, folder: Path) -> dict[str, float]:
+    """Seconds and highest memory of one `dualparse connect` in a process of its own."""
+    code = "import sys; from dualparse.use.cli.main import main; sys.argv[1:1] = ['connect', '--quiet']; main()"
+    program = f"import resource, atexit\natexit.register(lambda: print(resource.getrusage(0).ru_maxrss))\n{code}"
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(database), "--out", str(folder)], check=True, capture_output=True, text=True
+    )
+    seconds = time.perf_counter() - start
+    return {"seconds": round(seconds, 1), "megabytes": round(int(done.stdout.split()[-1]) / 1024)}
+
+
+def asked(folder: Path) -> dict[str, float]:
+    """Milliseconds a question takes to have its names found, once the index is open."""
+    from dualparse.database.candidates import candidates
+    from dualparse.database.folder import read_connected
+    from dualparse.database.index import index_of
+
+    start = time.perf_counter()
+    with index_of(read_connected(folder)) as index:
+        opened = time.perf_counter() - start
+        rng = random.Random(SEED)
+        count = len(index)
+        taken, found = [], 0
+        for _ in range(QUESTIONS):
+            query = "SELECT text FROM name WHERE id >= ? LIMIT 1"
+            name = index.connection.execute(query, (rng.randint(1, count),)).fetchone()[0]
+            place = rng.randrange(1, len(name) - 1)
+            said = rng.choice((name, name.lower(), name[:place] + name[place + 1 :], f"{name}'s"))
+            start = time.perf_counter()
+            hits = candidates(f"which of the orders in march were made by {said} in the end", index)
+            taken.append(1000 * (time.perf_counter() - start))
+            found += name in [hit.value for hit in hits]
+    taken.sort()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {
+        "names": count,
+        "milliseconds to open": round(1000 * opened, 1),
+        "milliseconds, median": round(taken[len(taken) // 2], 2),
+        "milliseconds, 95 of 100": round(taken[int(0.95 * len(taken))], 2),
+        "name among the candidates": round(found / QUESTIONS, 3),
+        "megabytes": round(memory),
+        "index megabytes": round((folder / "values.sqlite").stat().st_size / 2**20, 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, nargs="+", default=[15_000, 1_000_000])
+    parser.add_argument("--engines", nargs="+", default=["sqlite", "duckdb"], choices=["sqlite", "duckdb"])
+    parser.add_argument("--out", type=Path, default=Path("results/bench-connect.json"))
+    parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
+    told = parser.parse_args()
+    if told.ask:
+        print(json.dumps(asked(told.ask)))
+        return
+    results: list[dict[str, object]] = []
+    for rows in told.rows:
+        for what, make in (("shop", make_shop), ("names", make_names)):
+            with tempfile.TemporaryDirectory() as folder:
+                results += _measured(Path(folder), what, rows, make, told.engines)
+    about = {"processor": processor(), "commit": current_commit(), "results": results}
+    write_text(told.out, json.dumps(about, indent=1) + "\n")
+
+
+def _measured(folder: Path, what: str, rows: int, make, engines: list[str]) -> Iterator[dict[str, object]]:
+    source = folder / "data.sqlite"
+    make(source, rows)
+    for engine in engines:
+        database = source
+        if engine == "duckdb":
+            database = folder / "data.duckdb"
+            as_duckdb(source, database)
+        out = folder / engine
+        figures: dict[str, object] = {
+            "database": what,
+            "engine": engine,
+            "rows": rows,
+            "connect": connected(database, out),
+        }
+        asking = [sys.executable, "-m", "benchmarks.connect", "--ask", str(out)]
+        figures["questions"] = json.loads(subprocess.run(asking, check=True, capture_output=True, text=True).stdout)
+        print(json.dumps(figures), flush=True)
+        yield figures
+
+
+if __name__ == "__main__":
+    main()
