@@ -60,3 +60,8 @@ def test_a_benchmark_in_one_file_is_listed_trained_and_scored(dualparse, install
     assert scores["exact"] < scores["accuracy"] < 100, "shares count, though few forms are right after a moment"
     judged = (run / "predictions.test.jsonl").read_text(encoding="utf-8").splitlines()
     assert any(0 < json.loads(line)["correct"] < 1 for line in judged)
+
+
+def test_the_page_on_benchmarks_shows_this_file():
+    page = (Path(__file__).parents[3] / "docs" / "own-benchmark.md").read_text(encoding="utf-8")
+    assert f"```python\n{ONE_FILE.read_text(encoding='utf-8').strip()}\n```" in page
