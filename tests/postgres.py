@@ -16,9 +16,10 @@ import pytest
 @contextmanager
 def server(folder: Path) -> Iterator[str]:
     """The URL of a running server, without the name of a database; the user is `tester`, and no password is asked."""
-    programs = {name: shutil.which(name) for name in ("initdb", "postgres")}
+    found = [os.environ.get("PATH", ""), *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
+    programs = {name: shutil.which(name, path=os.pathsep.join(found)) for name in ("initdb", "postgres")}
     if not all(programs.values()):
-        pytest.skip("needs PostgreSQL's programs initdb and postgres on the path")
+        pytest.skip("needs PostgreSQL's programs initdb and postgres")
     user = {"user": "nobody", "extra_groups": []} if os.geteuid() == 0 else {}  # it refuses to run as root
     data = folder / "data"
     folder.chmod(0o777)
@@ -28,9 +29,9 @@ def server(folder: Path) -> Iterator[str]:
         capture_output=True,
         **user,
     )
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     options = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}", "-c", "fsync=off"]
     process = subprocess.Popen(
         [programs["postgres"], "-D", str(data), "-p", str(port), *options],

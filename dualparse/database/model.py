@@ -130,9 +130,9 @@ class Database:
     def schema(self) -> Schema:
         """What the language may say: the types, and the properties with the kind of their values."""
         declared = {
-            key: Declaration(part.name, part.owner, part.target)
+            key: Declaration(part.name, part.owner, part.target, many=part.link is not None)
             if isinstance(part, Relation)
-            else Declaration(part.name, part.owner, part.kind, part.unit)
+            else Declaration(part.name, part.owner, part.kind, part.unit, many=part.link is not None)
             for key, part in self.places.items()
         }
         return Schema({table.name: place for place, table in enumerate(self.tables, 1)}, declared)

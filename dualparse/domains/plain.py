@@ -281,7 +281,7 @@ class _Run:
             return ()
         if not value.id:
             return (place(value),)
-        label = self.labels.get(value.id) or value.id.rpartition(".")[2]
+        label = str(plain_value(value, self.labels))
         keys = value.id.rpartition(".")[2].split(",")
         return label.lower(), label, [(0, int(key), "") if key.isdigit() else (1, 0, key) for key in keys]
 
@@ -326,7 +326,7 @@ class _Run:
             return [
                 (thing, *cells)
                 for thing in self.members(node.of)
-                for cells in product(*[self.members(part, (thing,)) or [None] for part in node.properties])
+                for cells in product(*[self._cells(part, thing) for part in node.properties])
             ]
         if isinstance(node, n.Row):
             return [tuple((self.members(part) or [None])[0] for part in node.scalars)]
@@ -345,6 +345,9 @@ class _Run:
         if node.limit is not None:
             return having[: node.limit]
         return having + sorted((row for row in rows if row[1] is None), key=lambda row: self._tie(row[0]))
+
+    def _cells(self, node: n.Property, thing: Value) -> Sequence[Cell]:
+        return sorted(self.members(node, (thing,)), key=self._tie) or [None]
 
     def _group(self, node: n.Group) -> list[tuple[Cell, ...]]:
         groups: dict[Value, Values] = {}

@@ -235,8 +235,7 @@ class _Reading:
             found = self.a_property(tree, it, [], way)
         else:
             found = self.any(tree, it)
-        if isinstance(found, n.Path) and found.many:
-            raise LFExecutionError(f"{write(tree)[:40]} may have several values: say ( max it ... ), ( sum it ... )")
+        _single(found, write(tree)[:40])
         kind = getattr(found, "kind", None)
         if (
             kind is None
@@ -266,7 +265,10 @@ class _Reading:
     def a_text(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
         if before[-1].kind.name != "text":
             raise LFExecutionError(f"the values of {write(_label(before[-1]))!r} are no texts")
-        return self.a_value(tree, it, before, way)
+        found = self.a_value(tree, it, before, way)
+        if not isinstance(found, n.Literal):
+            raise LFExecutionError("'contains' takes a text that is written")
+        return found
 
     def a_op(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> str:
         if tree not in OPERATORS:
@@ -295,6 +297,8 @@ class _Reading:
         return n.All(kind)
 
     def _get(self, way: Signature, of: Any, step: Step) -> Any:
+        if not step.source.things:
+            _closed(of)
         return n.Get(of, step, step.target)
 
     def _filter(self, way: Signature, of: Any, about: Any, *rest: Any) -> Any:
@@ -414,11 +418,15 @@ class _Reading:
         return n.Keys(of, _grouping(of).key.kind)
 
     def _path(self, way: Signature, *steps: Step) -> Any:
+        for step in steps[1:]:
+            if not step.source.things:
+                raise LFExecutionError("a path goes from things to things; only its last step may lead to values")
         return n.Path(steps, steps[-1].target)
 
     def _part(self, way: Signature, of: Any) -> Any:
         if of.kind.name != "date":
             raise LFExecutionError(f"{write(_label(of))!r} is no date: it has no {way.name}")
+        _single(of, way.name)
         return n.Part(way.name, of, Kind("text" if way.name == "quarter" else "date"))
 
 
@@ -439,6 +447,11 @@ def _owner(it: _About | None) -> Kind:
     if it is None or it.group:
         raise LFExecutionError("a property stands where there is no single thing to have it")
     return it.kind
+
+
+def _single(node: Any, label: str) -> None:
+    if isinstance(node, n.Path) and node.many:
+        raise LFExecutionError(f"{label} may have several values: say ( max it ... ), ( sum it ... )")
 
 
 def _what(node: Any) -> str:

@@ -1,0 +1,119 @@
+"""A form has the same answer in memory and in a database: on *trails*, and for random forms over random databases."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from datetime import date as Day
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_forms import SCHEMA, Forms, world
+
+from dualparse.database.location import locate
+from dualparse.database.run import Runner
+from dualparse.database.source import open_source
+from dualparse.database.worlds import read_database, write_database
+from dualparse.domains.embedded import EMBEDDED
+from dualparse.domains.folder import read_folder
+from dualparse.domains.plain import Plain
+from dualparse.domains.results import Answer
+from dualparse.domains.signatures import SIGNATURES
+from dualparse.domains.world import World
+from dualparse.lf.errors import LF_ERRORS, LFExecutionError
+from dualparse.lines import raise_error
+
+TODAY = Day(2005, 5, 20)
+FORMS = 25  # of one database
+DATABASES = 800 if os.environ.get("DUALPARSE_NIGHTLY") else 20
+
+
+def readable(answer: Answer) -> list[str]:
+    """The rows as plain values, numbers to four decimals, in any order."""
+    rounded = [[round(cell, 4) if isinstance(cell, float) else cell for cell in row] for row in answer.values]
+    return sorted(map(str, rounded))
+
+
+def compare(seed: int, path: Path) -> Counter[str]:
+    """Run random forms both ways; what kinds of answers they had."""
+    rng = random.Random(seed)
+    made = world(rng)
+    model = write_database(made, path, SCHEMA)
+    forms = Forms(made, rng)
+    reference = Plain(made, SCHEMA, max_steps=10_000_000)
+    kinds: Counter[str] = Counter()
+    with open_source(locate(f"sqlite:///{path}")) as source:
+        runner = Runner(source, model)
+        for _ in range(FORMS):
+            form = forms.any()
+            try:
+                expected = reference.answer(form, today=TODAY)
+            except LF_ERRORS as error:
+                with pytest.raises(type(error)):
+                    runner.answer(form, today=TODAY)
+                kinds["error"] += 1
+                continue
+            try:
+                found = runner.answer(form, today=TODAY)
+            except LFExecutionError as error:
+                assert error.reason == "nested deeper than the database can follow"
+                kinds["deep"] += 1
+                continue
+            assert (found.kind, found.denotation) == (expected.kind, expected.denotation), f"{form}\n{found.sql}"
+            assert found.columns == expected.columns
+            assert readable(found) == readable(expected)
+            kinds[found.kind] += 1
+    path.unlink()
+    return kinds
+
+
+@settings(max_examples=DATABASES, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**32))
+def test_random_forms_have_the_same_rows_in_memory_and_in_sqlite(tmp_path_factory, seed):
+    compare(seed, tmp_path_factory.mktemp("world") / "world.sqlite")
+
+
+def test_the_random_forms_are_worth_running(tmp_path):
+    kinds: Counter[str] = Counter()
+    for seed in range(6):
+        kinds += compare(seed, tmp_path / f"{seed}.sqlite")
+    assert kinds["rows"] + kinds["value"] + kinds["yes_no"] > 0.5 * kinds.total()
+    assert kinds["error"] + kinds["deep"] < 0.05 * kinds.total()
+
+
+@pytest.fixture(scope="module")
+def trails(tmp_path_factory):
+    """*Trails* in memory and as SQLite."""
+    domain, schema, made = read_folder(EMBEDDED / "trails", report=raise_error)
+    path = tmp_path_factory.mktemp("trails") / "trails.sqlite"
+    model = write_database(made, path, schema)
+    with open_source(locate(f"sqlite:///{path}")) as source:
+        yield domain, Plain(made, schema), Runner(source, model), model
+
+
+def test_every_form_of_trails_has_the_same_answer_in_a_database(trails):
+    domain, memory, runner, _ = trails
+    forms = {line.split("\t")[1] for name in ("train", "dev", "test") for line in lines_of(domain.files[name])}
+    assert len(forms) > 250
+    for form in sorted(forms | {row.example for row in SIGNATURES if row.example}):
+        assert runner.execute(form) == memory.execute(form), form
+
+
+def test_a_database_reads_back_as_the_world_it_was(trails):
+    _, memory, runner, model = trails
+    again, labels = read_database(runner.source, model)
+    for world_of in (again, memory.world):
+        assert all(again.instances(type) for type in world_of.types)
+    assert facts(again) == facts(memory.world)
+    assert labels["trail.larch_path"] == "larch path"
+
+
+def facts(made: World) -> set[tuple[str, str, str]]:
+    return {fact for fact in made.facts() if fact[1] != "type"}
+
+
+def lines_of(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line]
