@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import resource
 import sqlite3
@@ -104,15 +105,24 @@ def _append(made: duckdb.DuckDBPyConnection, name: str, columns: dict[str, list[
 
 
 def connected(database: Path, folder: Path) -> dict[str, float]:
-    """Seconds and highest memory of one `dualparse connect` in a process of its own."""
+    """Seconds by the clock and of the processor, and highest memory, of one `dualparse connect` in its own process."""
     code = "import sys; from dualparse.use.cli.main import main; sys.argv[1:1] = ['connect', '--quiet']; main()"
-    program = f"import resource, atexit\natexit.register(lambda: print(resource.getrusage(0).ru_maxrss))\n{code}"
+    used = "import atexit, resource\nused = lambda: resource.getrusage(resource.RUSAGE_SELF)\n"
+    used += "atexit.register(lambda: print(used().ru_utime + used().ru_stime, used().ru_maxrss))\n"
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", program, str(database), "--out", str(folder)], check=True, capture_output=True, text=True
+        [sys.executable, "-c", used + code, str(database), "--out", str(folder)],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     seconds = time.perf_counter() - start
-    return {"seconds": round(seconds, 1), "megabytes": round(int(done.stdout.split()[-1]) / 1024)}
+    processor_seconds, kilobytes = map(float, done.stdout.split()[-2:])
+    return {
+        "seconds": round(seconds, 1),
+        "processor seconds": round(processor_seconds, 1),
+        "megabytes": round(kilobytes / 1024),
+    }
 
 
 def asked(folder: Path) -> dict[str, float]:
@@ -164,7 +174,7 @@ def main() -> None:
         for what, make in (("shop", make_shop), ("names", make_names)):
             with tempfile.TemporaryDirectory() as folder:
                 results += _measured(Path(folder), what, rows, make, told.engines)
-    about = {"processor": processor(), "commit": current_commit(), "results": results}
+    about = {"processor": processor(), "load": os.getloadavg()[1], "commit": current_commit(), "results": results}
     write_text(told.out, json.dumps(about, indent=1) + "\n")
 
 

@@ -1,0 +1,22 @@
+"""The page docs/own-database.md: its commands run, and print what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+from pages import blocks, follow, steps
+
+PAGE = "own-database.md"
+
+
+def test_the_page_does_what_it_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert len(steps(PAGE)) > 10
+    follow(PAGE)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for block in blocks(PAGE, "python"):
+            exec(block, {})
+    assert "the long fery film The Long Ferry slip" in printed.getvalue().splitlines()
