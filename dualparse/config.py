@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dualparse.errors import InputError
 from dualparse.migration import SCHEMA, migrate, schema_of
+from dualparse.plugins import is_reference
 from dualparse.suggest import unknown_name
 
 LEARNED_FROM_DEV = "this run has learned from the dev pairs: scores on them say nothing, use --split test"
@@ -79,18 +80,50 @@ class DataSettings(Closed):
         return self
 
 
+NETWORKS = ("lstm", "transformer")  # shipped; one's own are named package.module:Class
+MODELS = ("q2lf", "lf2q", "query_lm", "lf_lm")
+
+
 class ModelSettings(Closed):
     """Sizes and parts of the two agents and of the language models (paper Section 4.3.1)."""
 
+    network: str = Field(
+        "lstm", description="both agents are of this kind: lstm, transformer, or package.module:Class of one's own"
+    )
+    networks: dict[str, str] = Field(
+        {}, description="other kinds for some of q2lf, lf2q, query_lm, lf_lm; language models are lstm otherwise"
+    )
+    layers: int = Field(2, ge=1, description="layers of a transformer (of its encoder, and of its decoder)")
+    heads: int = Field(4, ge=1, description="heads of every attention of a transformer; they share the hidden units")
     copy_mechanism: bool = Field(True, description="copy source tokens: AttPtr (true) or Att (false)")
     embedding: int = Field(100, ge=1, description="size of a token's vector")
-    hidden: int = Field(200, ge=1, description="hidden units of every LSTM (of each direction of the encoder)")
+    hidden: int = Field(200, ge=1, description="hidden units of every layer (of each direction of an LSTM's encoder)")
     dropout: float = Field(0.5, ge=0, lt=1, description="dropout on embeddings and before the output layer")
     word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source words read as <unk> in training")
-    init: float = Field(0.2, gt=0, description="parameters start uniform in [-init, init]")
+    init: float = Field(0.2, gt=0, description="parameters of an LSTM start uniform in [-init, init]")
     word_vectors: str = Field(
         "none", description="start of the query words' vectors: 'none', 'glove' (dualparse data get glove) or a file"
     )
+
+    @model_validator(mode="after")
+    def _networks_are_known(self) -> ModelSettings:
+        for model in self.networks:
+            if model not in MODELS:
+                raise ValueError(unknown_name("model", model, MODELS))
+        for name in (self.network, *self.networks.values()):
+            if name not in NETWORKS and not is_reference(name):
+                raise ValueError(f"{unknown_name('network', name, NETWORKS)}, package.module:Class")
+        if "transformer" in (self.network, *self.networks.values()) and self.hidden % self.heads:
+            raise ValueError(f"heads: {self.heads} heads cannot share {self.hidden} hidden units evenly")
+        return self
+
+    def kind(self, model: str) -> str:
+        """The network of q2lf, lf2q, query_lm or lf_lm.
+
+        >>> ModelSettings(network="transformer", networks={"lf2q": "lstm"}).kind("lf2q")
+        'lstm'
+        """
+        return self.networks.get(model, self.network if model in MODELS[:2] else "lstm")
 
 
 class TrainSettings(Closed):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from dualparse.config import MEMBERS, Recipe, read_saved_recipe, write_recipe
 from dualparse.data.batch import Direction
@@ -29,8 +29,8 @@ from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.networks.agent import Agent
-from dualparse.networks.language_model import LanguageModel
-from dualparse.networks.lstm import Seq2Seq
+from dualparse.networks.network import TextModel
+from dualparse.networks.registry import new_network, new_text_model
 from dualparse.networks.tensors import load_tensors, save_tensors
 
 REFIT = "refit"  # folder of the run that learned from dev as well, below that of the run it follows
@@ -110,7 +110,7 @@ class Run:
         others = [other for other in self._members("q2lf", count) if "lf2q" in other.recipe.stages]
         return [other.agent("lf2q", domain, device, weights=weights) for other in others]
 
-    def form_models(self, device: torch.device, *, count: int | None = None) -> list[LanguageModel]:
+    def form_models(self, device: torch.device, *, count: int | None = None) -> list[TextModel]:
         """Every lf_lm that says how common a form is where both agents choose: the run's own, and those of members."""
         others = [other for other in self._members("q2lf", count) if "lf_lm" in other.recipe.stages]
         return [each.language_model("lf_lm", device) for each in (self, *others)]
@@ -132,9 +132,9 @@ class Run:
             return f"dualparse refit {self.folder.parent} goes on with it"
         return f"dualparse train RECIPE --out {self.folder} --resume goes on with it (with the same --set)"
 
-    def language_model(self, stage: str, device: torch.device) -> LanguageModel:
+    def language_model(self, stage: str, device: torch.device) -> TextModel:
         """A trained language model."""
-        model = new_language_model(self.recipe, self.vocab(LANGUAGE_MODELS[stage]))
+        model = new_language_model(self.recipe, stage, self.vocab(LANGUAGE_MODELS[stage]))
         self._load(model, stage)
         return model.to(device).eval()
 
@@ -155,7 +155,7 @@ class Run:
                     "the weights do not fit the vocabulary or the settings of this folder",
                     path=path,
                 )
-        module.load_state_dict({name: tensors[name].masked_fill(tensors[name].abs() < TINY, 0) for name in wanted})
+        module.load_state_dict({name: _without_tiny(tensors[name]) for name in wanted})
 
     def write_log(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Replace the log by these records."""
@@ -196,19 +196,15 @@ class Run:
         write_text(self.folder / f"predictions.{split}.jsonl", text)
 
 
+def _without_tiny(tensor: Tensor) -> Tensor:
+    return tensor.masked_fill(tensor.abs() < TINY, 0) if tensor.is_floating_point() else tensor
+
+
 def new_agent(recipe: Recipe, direction: Direction, query: Vocab, lf: Vocab, domain: Domain) -> Agent:
     """An agent with the sizes of a recipe, untrained."""
     source, target = (query, lf) if direction == "q2lf" else (lf, query)
     settings = recipe.model
-    model = Seq2Seq(
-        len(source),
-        len(target),
-        embedding=settings.embedding,
-        hidden=settings.hidden,
-        dropout=settings.dropout,
-        word_dropout=settings.word_dropout,
-        copy=settings.copy_mechanism,
-    )
+    model = new_network(settings.kind(direction), len(source), len(target), settings)
     return Agent(direction, model, source, target, domain.lexicon)
 
 
@@ -218,7 +214,6 @@ def search_options(recipe: Recipe, *, beams: int | None = None) -> Options:
     return Options(beams or settings.beams, settings.max_length, settings.length_power)
 
 
-def new_language_model(recipe: Recipe, vocab: Vocab) -> LanguageModel:
+def new_language_model(recipe: Recipe, stage: str, vocab: Vocab) -> TextModel:
     """A language model with the sizes of a recipe, untrained."""
-    settings = recipe.model
-    return LanguageModel(len(vocab), embedding=settings.embedding, hidden=settings.hidden, dropout=settings.dropout)
+    return new_text_model(recipe.model.kind(stage), len(vocab), recipe.model)

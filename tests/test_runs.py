@@ -33,7 +33,7 @@ def make_run(folder: Path) -> Run:
         agent = new_agent(RECIPE, direction, query, lf, toy.domain())
         agent.model.initialize(generator=torch.Generator().manual_seed(3))
         run.save_weights(direction, agent.model, metadata={"stage": direction})
-    run.save_weights("query_lm", new_language_model(RECIPE, query), metadata={})
+    run.save_weights("query_lm", new_language_model(RECIPE, "query_lm", query), metadata={})
     return run
 
 
@@ -146,7 +146,7 @@ def test_a_vocabulary_cut_short_is_told(run):
 
 def test_weights_of_another_model_are_told(run):
     query, _ = toy.vocabularies()
-    run.save_weights("q2lf", new_language_model(RECIPE, query), metadata={})
+    run.save_weights("q2lf", new_language_model(RECIPE, "query_lm", query), metadata={})
     with pytest.raises(InputError, match="weights of another kind of model"):
         run.agent("q2lf", toy.domain(), CPU)
 

@@ -30,8 +30,12 @@ def essence(recipe: Recipe) -> Recipe:
     >>> essence(supervised).game.epochs
     100
     """
-    changed = {group: _defaults(getattr(recipe, group), names) for group, names in _unread(recipe).items()}
-    return recipe.model_copy(update=changed)
+    changed: dict[str, BaseModel] = {
+        group: _defaults(getattr(recipe, group), names) for group, names in _unread(recipe).items()
+    }
+    model = changed.get("model", recipe.model)
+    networks = {name: kind for name, kind in recipe.model.networks.items() if name in recipe.stages}
+    return recipe.model_copy(update=changed | {"model": model.model_copy(update={"networks": networks})})
 
 
 def _unread(recipe: Recipe) -> dict[str, list[str]]:
@@ -41,7 +45,7 @@ def _unread(recipe: Recipe) -> dict[str, list[str]]:
     if "lf_lm" not in stages or not recipe.search.prior:  # newer than the first names
         unread["search"] = ["prior"]
     if not stages & {"q2lf", "lf2q", "pseudo", "dual"}:  # no agent: language models never copy nor start from vectors
-        unread["model"] = ["copy_mechanism", "word_dropout", "word_vectors"]
+        unread["model"] = ["network", "copy_mechanism", "word_dropout", "word_vectors"]
         unread["search"] = list(type(recipe.search).model_fields)
         unread["train"] = list(type(recipe.train).model_fields)
     for group, readers in (("language_model", {"query_lm", "lf_lm"}), ("game", {"dual"}), ("pseudo", {"pseudo"})):

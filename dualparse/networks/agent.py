@@ -96,7 +96,8 @@ def look_all(
     sources_at_once: int = 32,
     targets_at_once: int = 48,
 ) -> list[list[Seen]]:
-    """What an agent looks at on its way from each source to each of its targets. Similar lengths go together."""
+    """What an agent looks at on its way from each source to each of its targets; of a network that shows nothing no
+    attention at all, and nothing copied. Similar lengths go together."""
     seen: dict[tuple[int, int], Seen] = {}
     order = sorted((i for i in range(len(sources)) if targets[i]), key=lambda i: len(sources[i]))
     for start in range(0, len(order), sources_at_once):
@@ -118,6 +119,11 @@ def _look(agent: Agent, memory: Memory, rows: list[Row]) -> Iterator[Seen]:
     """One pass over some rows, whose sources are read already."""
     batch = agent.encode_rows(rows).batch
     look = agent.model.look(memory, batch.inputs, batch.targets)
+    if look is None:
+        for row in rows:
+            nothing = np.zeros(len(row.target), dtype=np.float32)
+            yield Seen(row, np.zeros((len(row.target), 0), dtype=np.float32), nothing, nothing)
+        return
     parts = (tensor.cpu().numpy() for tensor in (look.attention, look.gate, look.copied))
     for row, attention, gate, copied in zip(rows, *parts, strict=True):
         length, width = len(row.target), len(row.source)

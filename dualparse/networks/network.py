@@ -123,6 +123,11 @@ class Network(_Trained):
         """Where teacher forcing attended, and what of each target it copied; None where there is nothing to show."""
         return None
 
+    @property
+    def shows(self) -> bool:
+        """Whether there is something to look at."""
+        return type(self).look is not Network.look
+
 
 class TextModel(_Trained):
     """P(sequence), a language model."""

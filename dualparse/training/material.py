@@ -226,11 +226,14 @@ def set_word_vectors(model: Network, source: Vocab, target: Vocab, settings: Mod
     path = glove_path() if settings.word_vectors == "glove" else Path(settings.word_vectors)
     if path is None:
         path = require("glove")
+    sides = ((source, model.source_embedding), (target, model.target_embedding))
+    if any(embedding.embedding_dim != settings.embedding for _, embedding in sides):
+        raise InputError(f"word vectors of {settings.embedding} numbers do not fit the embeddings of this network")
     words = [token for vocab in (source, target) for token in vocab.tokens[len(SPECIAL) :]]
     found = read_vectors(path, words, dimension=settings.embedding)
     vectors = dict(zip(found.words, torch.from_numpy(found.vectors), strict=True))
     with torch.no_grad():
-        for vocab, embedding in ((source, model.source_embedding), (target, model.target_embedding)):
+        for vocab, embedding in sides:
             for number, token in enumerate(vocab.tokens):
                 if token in vectors:
                     embedding.weight[number] = vectors[token]

@@ -5,6 +5,7 @@ Finished stages are kept, a stage under way goes on from its checkpoint. Yields 
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +18,7 @@ from dualparse.config import TEACHERS, DataSettings, ModelSettings, Recipe, Stag
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
 from dualparse.engines import cpu
+from dualparse.engines.engine import told
 from dualparse.errors import InputError
 from dualparse.files import replacing, replacing_folder, unfinished
 from dualparse.lab.sharing import PRETRAINING, fingerprint, parser_recipe, read_in_answers, stage_recipe
@@ -295,7 +297,8 @@ def _train_stage(
             run.append_log(vars(event))
             best = event.epoch if event.best else best
         yield event
-    metadata = {"stage": stage, "epoch": str(best), "seconds": f"{time.perf_counter() - started:.1f}"}
+    engine = json.dumps(told(*prepared.task.stepper.modules.values()), sort_keys=True)
+    metadata = {"stage": stage, "epoch": str(best), "seconds": f"{time.perf_counter() - started:.1f}", "engine": engine}
     for module, name in prepared.saves.items():
         run.save_weights(name, prepared.task.stepper.modules[module], metadata=metadata)
     run.checkpoint(stage).unlink(missing_ok=True)

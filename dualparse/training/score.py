@@ -17,6 +17,7 @@ from dualparse.data.batch import Direction, sides
 from dualparse.data.examples import Example, load_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import open_domain
+from dualparse.engines.engine import told
 from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.evaluate import bleu, judge, pick, summarize
@@ -58,8 +59,10 @@ def score_run(
         scores[who] = told
         run.save_predictions(name if who == "q2lf" else f"{name}.{who}", records)
 
+    asked = [lf2q.model] if lf2q else []
     if "q2lf" in there:
         parsers = run.parsers(domain, device, weights=names["q2lf"])
+        asked += [parser.model for parser in parsers]
         started = time.perf_counter()
         queries = [example.query or () for example in examples]
         found = find_by_committee(parsers, queries, search, rng=random.Random(0))
@@ -78,7 +81,7 @@ def score_run(
     if not scores:
         missing = "no pre-trained agent besides its final ones" if before else "no finished agent yet"
         raise InputError(f"this run has {missing}", path=run.folder)
-    run.save_metrics(run.metrics() | {name: scores})
+    run.save_metrics(run.metrics() | {name: scores, "engine": told(*asked)})
     return scores
 
 

@@ -21,7 +21,6 @@ from dualparse.engines.found import Options
 from dualparse.game.dual import Rules
 from dualparse.game.game import GameOptions, Players, Sets, game_task
 from dualparse.networks.agent import Agent
-from dualparse.networks.language_model import LanguageModel
 from dualparse.runs import LANGUAGE_MODELS, Run, new_agent, new_language_model, search_options
 from dualparse.synthesis.analogy import by_analogy
 from dualparse.training.anatomy import results, teachers
@@ -135,7 +134,7 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
     """Language models read the unlabeled side too (paper Section 4.3.2)."""
     side = LANGUAGE_MODELS[stage]
     vocab = material.query_vocab if side == "query" else material.lf_vocab
-    model: LanguageModel = new_language_model(recipe, vocab)
+    model = new_language_model(recipe, stage, vocab)
     model.initialize(scale=recipe.model.init, generator=_generator(recipe, stage))
     model.to(device)
     read = material.all_queries if side == "query" else material.all_forms

@@ -240,7 +240,10 @@ class Parser:
         ]
 
     def explain(self, question: str, form: str | None = None) -> Explanation:
-        """What the model attended to and copied on its way to a form: its own best one, unless a form is given."""
+        """What the model attended to and copied on its way to a form: its own best one, unless a form is given.
+        `InputError` where the network shows none of it."""
+        if not self.q2lf.model.shows:
+            raise InputError(f"this model shows no attention: its network is {self.recipe.model.kind('q2lf')}")
         reading = self.read(question)
         tokens = self._best(reading) if form is None else self._target(form, reading)
         seen = look_all(self.q2lf, [reading.words], [[tokens]])[0][0]

@@ -190,6 +190,7 @@ def _score(result: dict[str, Any], run: Run, split: str, device: torch.device) -
     from dualparse.training.score import score_run
 
     result[split] = score_run(run, split=split, device=device)
+    result["engine"] = run.metrics()["engine"]
     path = run.folder / f"predictions.{split}.jsonl"
     if "q2lf" in result[split]:
         hits = (json.loads(line)["correct"] for line in path.read_text(encoding="utf-8").splitlines())
