@@ -20,7 +20,7 @@ TINY = {
     "domain": "toy",
     "stages": ALL,
     "data": {"labeled": 0.5},
-    "model": {"embedding": 5, "hidden": 6},
+    "model": {"embedding": 5, "hidden": 8},
     "train": {"epochs": 1},
     "language_model": {"epochs": 1},
     "game": {"query_validity_lm": 0.5, "epochs": 1},
@@ -28,6 +28,9 @@ TINY = {
 }
 # Another value for every setting, as text after `--set`.
 OTHERS = {
+    "model.network": "transformer",
+    "model.networks": '{q2lf = "transformer", lf2q = "transformer", query_lm = "transformer", lf_lm = "transformer"}',
+    "model.heads": "2",
     "data.family": '["trails"]',
     "model.word_vectors": "some.txt",
     "start_from": "runs/other",
@@ -95,7 +98,7 @@ def test_a_stage_reads_its_own_settings_only(stage, unread):
     if stage != "q2lf":
         unread.add("stop_at")
     if stage.endswith("lm"):
-        unread |= {"model.copy_mechanism", "model.word_dropout", "model.word_vectors"}
+        unread |= {"model.network", "model.copy_mechanism", "model.word_dropout", "model.word_vectors"}
         unread |= {key for key in KEYS if key.startswith("search.")}
     same = {key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)}
     assert same == unread
