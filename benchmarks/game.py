@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -34,20 +33,19 @@ from benchmarks.load import keep_to_cores
 from benchmarks.ours import benchmark_domain
 from benchmarks.turns import Comparison, Side
 from benchmarks.worker import Worker, answer, started
-from dualparse.config import Recipe, make_recipe
+from dualparse.config import GameSettings, Recipe, RewardSettings, make_recipe
 from dualparse.domains.registry import open_domain
 from dualparse.engines import cpu
 from dualparse.engines.numba import loading as compiled
 from dualparse.engines.shared_gpu import TOLD
 from dualparse.files import write_text
-from dualparse.game.game import Game, Sets, _batches, _sources
 from dualparse.game.tell import open_players
 from dualparse.lab.sharing import fingerprint
 from dualparse.lab.sweep.jobs import current_commit
 from dualparse.runs import Run
+from dualparse.training.game import Game, Sets, batches, sources
 from dualparse.training.material import load_material
 from dualparse.training.run import choose_device, train
-from dualparse.training.stages import game_options
 from dualparse.training.step import Adam
 
 CORES = 2
@@ -55,6 +53,10 @@ BATCH = 16
 WARM_UP = 3
 TARGET = 3.1  # iterations a second on two cores
 CACHE = Path(__file__).parent.parent / ".cache"
+AS_PUBLISHED = (
+    *(RewardSettings(name=name, weight=0.5) for name in ("validity", "fluency")),
+    RewardSettings(name="reconstruction", weight=0.5, noisy=True),
+)
 PARTS = ("rounds", "inputs", "update")
 
 Say = Callable[[str], None]
@@ -90,8 +92,9 @@ class Player:
         recipe, domain = run.recipe, open_domain(run.recipe.domain)
         material = load_material(recipe)
         sets = Sets(material.labeled, material.labeled, material.labeled)
-        options = replace(game_options(recipe.game, recipe), noisy_search=published, noisy_reward=published)
-        self.game = Game(open_players(run, domain, device), sets, domain, options, Adam(learning_rate=5e-4))
+        settings = GameSettings(noisy_search=published, rewards=AS_PUBLISHED) if published else recipe.game
+        players = open_players(run, domain, device)
+        self.game = Game(players, sets, domain, settings, optimizer=Adam(learning_rate=5e-4), seed=recipe.seed)
         for agent in self.game.agents:
             agent.model.train()
         self.rng = random.Random(1)
@@ -116,9 +119,9 @@ class Player:
         if not self.waiting:
             game, rng = self.game, self.rng
             count = len(game.sets.labeled) // BATCH
-            queries = _batches(_sources(game.players.q2lf, game.sets.queries, rng), count, BATCH, rng)
-            forms = _batches(_sources(game.players.lf2q, game.sets.forms, rng), count, BATCH, rng)
-            pairs = _batches(range(len(game.sets.labeled)), count, BATCH, rng)
+            queries = batches(sources(game.players.q2lf, game.sets.queries, rng), count, BATCH, rng)
+            forms = batches(sources(game.players.lf2q, game.sets.forms, rng), count, BATCH, rng)
+            pairs = batches(range(len(game.sets.labeled)), count, BATCH, rng)
             self.waiting = list(zip(queries, forms, pairs, strict=True))
         return self.waiting.pop()
 

@@ -6,6 +6,7 @@ An unknown key is an error that names the nearest known one, so that a typo neve
 from __future__ import annotations
 
 import copy
+import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -153,37 +154,104 @@ class LanguageModelSettings(TrainSettings):
     patience: int = Field(3, ge=1, description="epochs without a better dev score after which training stops")
 
 
+class RewardSettings(Closed):
+    """One reward of the game: a function's name, what it counts, and what is particular to it (paper Section 3.2)."""
+
+    name: str = Field(
+        description="validity (of forms, Eq. 9), form_lm (of forms, Table 5), fluency (of queries, Eq. 10), "
+        "reconstruction (in both loops), or a function of one's own, package.module:function"
+    )
+    weight: float = Field(ge=0, description="what it counts in the sum of a loop's rewards; 0: it is only watched")
+    loop: Literal["query", "form"] | None = Field(
+        None,
+        description="the loop it counts in, where that is not plain: one's own function counts in that from queries",
+    )
+    kind: Literal["surface", "semantic", "executed"] | None = Field(
+        None, description="validity: a complete tree, one that passes the domain's check (the default), one that runs"
+    )
+    graded: bool | None = Field(None, description="validity: a complete tree that does not check is worth 0.5, not 0")
+    per_token: bool | None = Field(
+        None, description="divide by the length; a language model does by default, reconstruction does not"
+    )
+    noisy: bool | None = Field(None, description="reconstruction: measured with dropout on")
+    lesson: float | None = Field(
+        None,
+        ge=0,
+        description="reconstruction: what the other agent learns, as a share of the weight; 1 by default",
+    )
+
+    @property
+    def own(self) -> bool:
+        """Whether it is somebody's own function."""
+        return is_reference(self.name)
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """The loops it counts in."""
+        if self.loop:
+            return (self.loop,)
+        return ("query",) if self.own else _SHIPPED[self.name][0]
+
+    @property
+    def label(self) -> str:
+        """What log, plot and `dualparse game` call it."""
+        if self.own:
+            return self.name.rpartition(":")[2]
+        return f"{self.kind}_validity" if self.kind not in (None, "semantic") else self.name
+
+    @model_validator(mode="after")
+    def _fits(self) -> RewardSettings:
+        if not self.own and self.name not in _SHIPPED:
+            raise ValueError(f"{unknown_name('reward', self.name, _SHIPPED)}, or one's own as package.module:function")
+        loops, options = (("query", "form"), ()) if self.own else _SHIPPED[self.name]
+        if self.loop and self.loop not in loops:
+            raise ValueError(f"{self.name} counts in the loop {loops[0]!r} only")
+        given = self.model_fields_set - {"name", "weight", "loop"}
+        if wrong := sorted(key for key in given if getattr(self, key) is not None and key not in options):
+            raise ValueError(f"{self.name} has no {wrong[0]}: expected {', '.join(options) or 'none of these'}")
+        return self
+
+
+_SHIPPED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # loops and options
+    "validity": (("query",), ("kind", "graded")),
+    "form_lm": (("query",), ("per_token",)),
+    "fluency": (("form",), ("per_token",)),
+    "reconstruction": (("query", "form"), ("per_token", "noisy", "lesson")),
+}
+_OF_THE_PAPER = tuple(RewardSettings(name=name, weight=0.5) for name in ("validity", "fluency", "reconstruction"))
+
+
 class GameSettings(TrainSettings):
     """The two-agent game (paper Section 3). The training settings are those of both agents during the game."""
 
+    rewards: tuple[RewardSettings, ...] = Field(
+        _OF_THE_PAPER,
+        description="what a hypothesis is worth: functions by name and weight; a loop without any is not played",
+    )
     beams: int = Field(5, ge=1, description="hypotheses per source (k)")
     max_length: int = Field(80, ge=1, description="longest hypothesis in tokens")
-    length_power: float = Field(
-        1.0, ge=0, description="rank of hypotheses in the game's search, as search.length_power"
-    )
-    alpha: float = Field(0.5, ge=0, le=1, description="share of validity in the reward of the loop from queries")
-    beta: float = Field(0.5, ge=0, le=1, description="share of validity in the reward of the loop from forms")
-    query_validity_check: float = Field(1.0, ge=0, description="weight of the check in the validity of forms (Eq. 9)")
-    query_validity_lm: float = Field(0.0, ge=0, description="weight of lf_lm in the validity of forms (Table 5)")
-    form_validity_lm: float = Field(1.0, ge=0, description="weight of query_lm in the validity of queries (Eq. 10)")
-    graded: bool = Field(False, description="a complete tree that does not check is worth 0.5, not 0")
     baseline: bool = Field(True, description="subtract the mean reward of the k hypotheses of a source")
-    query_sharpness: float = Field(
-        0.0, ge=0, description="forms count by their probability to this power among the k; 0: all alike"
-    )
-    form_sharpness: float = Field(0.0, ge=0, description="the same for queries, in the loop from forms")
-    query_hearing: float = Field(0.0, ge=0, description="added to query_sharpness for what lf2q learns of the forms")
-    query_lesson: float = Field(1.0, ge=0, description="weight of what lf2q learns of the forms q2lf wrote")
-    form_lesson: float = Field(1.0, ge=0, description="weight of what q2lf learns of the queries lf2q wrote")
-    per_token: bool = Field(False, description="divide the reconstruction reward by the length of the source")
-    noisy_reward: bool = Field(False, description="measure the reconstruction reward with dropout on")
     noisy_search: bool = Field(False, description="read sources with dropout in the search: more varied hypotheses")
-    lf2q_rate: float = Field(
-        1.0, ge=0, description="learning rate of lf2q as a share of learning_rate; 0: it stays as it is"
-    )
     guidance: float = Field(1.0, ge=0, description="weight of the labeled pairs")
-    query_loop: bool = Field(True, description="play the loop that starts from queries")
-    form_loop: bool = Field(True, description="play the loop that starts from forms")
+
+    def uses(self, name: str) -> bool:
+        """Whether a reward is there, be it only to be watched, in a loop that is played."""
+        return any(entry.name == name and self.plays(loop) for entry in self.rewards for loop in entry.loops)
+
+    def plays(self, loop: str) -> bool:
+        """Whether the loop "query" or "form" is played."""
+        return any(entry.weight and loop in entry.loops for entry in self.rewards)
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> GameSettings:
+        told = [(loop, entry.label) for entry in self.rewards for loop in entry.loops]
+        if twice := [place for place in told if told.count(place) > 1]:
+            loop, label = twice[0]
+            raise ValueError(f"rewards: {label} is there twice in the loop {loop!r}")
+        return self
+
+
+_READS = {"fluency": "query_lm", "form_lm": "lf_lm"}  # reward -> the language model it asks
 
 
 class PseudoSettings(Closed):
@@ -275,10 +343,7 @@ class Recipe(Closed):
         if self.search.prior and not self.search.reconstruction:
             raise ValueError("search.prior: it counts where both agents choose, which needs search.reconstruction")
         needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"]}
-        if self.game.form_validity_lm and self.game.form_loop:
-            needed["dual"].append("query_lm")
-        if self.game.query_validity_lm and self.game.query_loop:
-            needed["dual"].append("lf_lm")
+        needed["dual"] += [stage for reward, stage in _READS.items() if self.game.uses(reward)]
         for later, earlier in needed.items():
             if later in self.stages and (missing := [stage for stage in earlier if stage not in self.stages]):
                 raise ValueError(f"the stage {later!r} needs {missing} among the stages")
@@ -386,11 +451,23 @@ def explain(model: type[BaseModel] = Recipe, prefix: str = "") -> Iterator[tuple
 
 
 def _show(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return "[" + ", ".join(f'"{item}"' for item in value) + "]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    """A value as TOML writes it, in one line; what is not set in a group is left out."""
+    if isinstance(value, BaseModel):
+        return inline(value.model_dump(mode="json", exclude_none=True))
+    return "[" + ", ".join(map(_show, value)) + "]" if isinstance(value, tuple) else inline(value)
+
+
+def inline(value: object) -> str:
+    """A plain value as TOML writes it, in one line.
+
+    >>> inline([{"name": "validity", "graded": True}, 0.5])
+    '[{name = "validity", graded = true}, 0.5]'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {inline(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(inline, value)) + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -434,6 +511,7 @@ def _explain(problem: Any) -> str:
     *group, last = place
     model: type[BaseModel] = Recipe
     for part in group:
-        default = model.model_fields[part].default
-        model = type(default)
+        if not part.isdigit():  # a place in a list
+            default = model.model_fields[part].default
+            model = type(default[0] if isinstance(default, tuple) else default)
     return unknown_name("setting", ".".join((*group, last)), (".".join((*group, name)) for name in model.model_fields))

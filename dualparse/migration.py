@@ -41,9 +41,79 @@ _PSEUDO, _GAME, _MODELS = ("pseudo",), ("dual",), ("query_lm", "lf_lm")
 
 REMOVED: dict[str, Gone] = {}
 
+REMOVED |= {
+    "game.length_power": Gone(1.0, _GAME),
+    "game.query_sharpness": Gone(0.0, _GAME),
+    "game.form_sharpness": Gone(0.0, _GAME),
+    "game.query_hearing": Gone(0.0, _GAME),
+    "game.lf2q_rate": Gone(1.0, _GAME),
+}
+
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
-CHANGES: list[Change] = []
+
+def migrate_game(old: Mapping[str, Any]) -> dict[str, Any]:
+    """A `[game]` table from before rewards had names: alpha and beta, who judges, how the way back is measured and what
+    its reader learns become `rewards`. Rewards that count nothing are left out.
+
+    >>> migrate_game({"alpha": 0.75, "per_token": True})["rewards"][:2]
+    [{'name': 'validity', 'weight': 0.75}, {'name': 'fluency', 'weight': 0.5}]
+    """
+    new = {key: value for key, value in old.items() if key not in _REWARDS_BEFORE}
+    told = _REWARDS_BEFORE | {key: value for key, value in old.items() if key in _REWARDS_BEFORE}
+    shares = {"query": told["alpha"], "form": told["beta"]}
+    query, form = (shares[loop] if told[f"{loop}_loop"] else 0.0 for loop in ("query", "form"))
+    rewards = [
+        {"name": "validity", "weight": _round(query * told["query_validity_check"]), "graded": told["graded"]},
+        {"name": "form_lm", "weight": _round(query * told["query_validity_lm"])},
+        {"name": "fluency", "weight": _round(form * told["form_validity_lm"])},
+    ]
+    back = [
+        {"name": "reconstruction", "weight": _round(1 - share), "loop": loop, "lesson": told[f"{loop}_lesson"]}
+        for loop, share in shares.items()
+        if told[f"{loop}_loop"]
+    ]
+    if len(back) == 2 and all(back[0][key] == back[1][key] for key in ("weight", "lesson")):
+        back = [{key: value for key, value in back[0].items() if key != "loop"}]
+    for entry in back:
+        entry |= {"per_token": told["per_token"], "noisy": told["noisy_reward"]}
+    usual = {"graded": False, "per_token": False, "noisy": False, "lesson": 1.0}
+    new["rewards"] = [
+        {key: value for key, value in entry.items() if key not in usual or value != usual[key]}
+        for entry in rewards + back
+        if entry["weight"]
+    ]
+    return new
+
+
+def _round(weight: float) -> float:
+    """1 - 0.8 is 0.2."""
+    return round(weight, 12)
+
+
+_REWARDS_BEFORE: dict[str, Any] = {
+    "alpha": 0.5,
+    "beta": 0.5,
+    "query_validity_check": 1.0,
+    "query_validity_lm": 0.0,
+    "form_validity_lm": 1.0,
+    "graded": False,
+    "per_token": False,
+    "noisy_reward": False,
+    "query_lesson": 1.0,
+    "form_lesson": 1.0,
+    "query_loop": True,
+    "form_loop": True,
+}
+
+
+def _name_rewards(values: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(values.get("game"), dict) and "rewards" not in values["game"]:
+        values["game"] = migrate_game(values["game"])
+    return {}
+
+
+CHANGES: list[Change] = [_name_rewards]
 
 
 def migrate(values: Mapping[str, Any], schema: int = 1) -> Migrated:

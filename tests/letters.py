@@ -11,19 +11,19 @@ import torch
 import toy
 from torch import Tensor
 
+from dualparse.config import GameSettings, RewardSettings
 from dualparse.data.batch import Batch
 from dualparse.data.examples import Example
 from dualparse.data.vocab import BOS, EOS, SPECIAL, UNK, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon
 from dualparse.engines.engine import score, score_texts
-from dualparse.engines.found import Options
-from dualparse.game.dual import Rules
-from dualparse.game.game import Game, GameOptions, Players, Sets, _sources
+from dualparse.game.play import Players
 from dualparse.lf.verdict import VALID, Verdict
 from dualparse.networks.agent import Agent
 from dualparse.networks.language_model import LanguageModel
 from dualparse.networks.lstm import Seq2Seq
+from dualparse.training.game import Game, Sets, sources
 from dualparse.training.step import Adam, differentiate
 
 QUERY, LF = Vocab((*SPECIAL, "x", "y")), Vocab((*SPECIAL, "A", "B"))
@@ -69,44 +69,59 @@ def domain(**changes: object) -> Domain:
     return toy.domain(**({"lexicon": LEXICON, "check": check, "execute": None} | changes))
 
 
-def options(**changes: object) -> GameOptions:
-    """A search that finds everything."""
-    told: dict[str, object] = {
-        "from_query": Rules(0.3),
-        "from_form": Rules(0.6, check=0.0, lm=1.0),
-        "search": Options(LARGEST, LONGEST),
-        "batch_size": 3,
-    }
-    return GameOptions(**(told | changes))  # type: ignore[arg-type]
+def reward(name: str, weight: float, **options: object) -> RewardSettings:
+    return RewardSettings(name=name, weight=weight, **options)  # type: ignore[arg-type]
 
 
-def game(told: GameOptions, who: Players | None = None, **changes: object) -> Game:
+def from_query(share: float, **back: object) -> tuple[RewardSettings, ...]:
+    """The paper's rewards of the loop from queries; `share` is alpha."""
+    return reward("validity", share), reward("reconstruction", 1 - share, loop="query", **back)
+
+
+def from_form(share: float, **back: object) -> tuple[RewardSettings, ...]:
+    """Those of the loop from forms; `share` is beta."""
+    return reward("fluency", share), reward("reconstruction", 1 - share, loop="form", **back)
+
+
+def options(
+    query: Sequence[RewardSettings] = from_query(0.3),
+    form: Sequence[RewardSettings] = from_form(0.6),
+    **changes: object,
+) -> GameSettings:
+    """A search that finds everything, and the rewards of each loop."""
+    told: dict[str, object] = {"beams": LARGEST, "max_length": LONGEST, "batch_size": 3}
+    return GameSettings(rewards=(*query, *form), **(told | changes))  # type: ignore[arg-type]
+
+
+def game(told: GameSettings, who: Players | None = None, **changes: object) -> Game:
     sets = Sets(PAIRS, [Example(q, None) for q in QUERIES], [Example(None, f) for f in FORMS])
-    return Game(who or players(), sets, domain(**changes), told, Adam())
+    return Game(who or players(), sets, domain(**changes), told, optimizer=Adam())
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The loss of an iteration over all queries, forms and pairs, its gradients by agent, the figures of the log."""
+    """An iteration over all queries, forms and pairs: its loss, gradients by agent, and sums of the log by name."""
 
     loss: float
     gradients: dict[str, dict[str, Tensor]]
-    figures: Tensor
+    figures: dict[str, float]
 
 
 def iterate(game: Game) -> Outcome:
     """One iteration up to the gradients."""
     rng = random.Random(0)
     queries, forms = (
-        _sources(a, s, rng) for a, s in zip(game.agents, (game.sets.queries, game.sets.forms), strict=True)
+        sources(a, s, rng) for a, s in zip(game.agents, (game.sets.queries, game.sets.forms), strict=True)
     )
     key, inputs = game.inputs(game.rounds(queries, forms, rng), range(len(game.sets.labeled)))
-    losses, figures = game.loss(key, *inputs)
+    losses, figures = game.update(key, *inputs)
     for module in game.stepper.modules.values():
         module.zero_grad(set_to_none=False)
     differentiate(losses)
     return Outcome(
-        sum(loss.item() for loss in losses), {name: gradients(m) for name, m in game.stepper.modules.items()}, figures
+        sum(loss.item() for loss in losses),
+        {name: gradients(m) for name, m in game.stepper.modules.items()},
+        dict(zip(game.update.names, figures.tolist(), strict=True)),
     )
 
 

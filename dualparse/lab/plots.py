@@ -35,6 +35,12 @@ STAGES = {
 }
 LOSSES = {"loss": ("", BLUE), "q2lf_loss": ("q2lf", BLUE), "lf2q_loss": ("lf2q", ORANGE)}
 SCORES = {"accuracy": "dev accuracy, %", "bleu": "dev BLEU", "perplexity": "dev perplexity"}
+BEFORE = {  # names in logs from before rewards had theirs
+    "form_validity": "form_fluency",
+    **{f"{loop}_back": f"{loop}_reconstruction" for loop in LOOPS},
+    **{f"{loop}_back_perplexity": f"{loop}_perplexity" for loop in LOOPS},
+}
+BEFORE |= {f"{old}_spread": f"{new}_spread" for old, new in BEFORE.items()}
 FIELDS = {"stage": str, "epoch": int, "figures": dict, "scores": dict, "best": bool}
 
 
@@ -66,7 +72,9 @@ def _record(line: str) -> Record | None:
     except ValueError:
         return None
     fine = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in FIELDS.items())
-    return record if fine else None
+    if not fine:
+        return None
+    return record | {"figures": {BEFORE.get(name, name): value for name, value in record["figures"].items()}}
 
 
 def draw(stages: Mapping[str, Sequence[Record]], *, title: str = "") -> Figure:
@@ -147,26 +155,25 @@ def _draw_before(axes: Axes, pretrained: Sequence[Record]) -> None:
 
 
 def _draw_rewards(part: SubFigure, records: Sequence[Record]) -> None:
-    axes = part.subplots(2, 3)
+    """A panel for every reward, by name; then their sum, how much there is to choose, and the way back per token."""
+    figures = list(dict.fromkeys(name for record in records for name in record["figures"]))
+    spread = [name.removesuffix("_spread") for name in figures if name.endswith("_spread")]
+    named = [name.partition("_")[2] for name in spread]
+    shown = [name for name in dict.fromkeys(named) if name not in ("reward", "valid")]
+    panels = [(name, name.replace("_", " "), True) for name in shown]
+    panels += [("reward", "reward (the sum)", True), ("advantage", "advantage (mean absolute)", False)]
+    panels += [("perplexity", "reconstruction (perplexity)", False)]
+    axes = part.subplots(2, max(-(-len(panels) // 2), 3), squeeze=False)
     part.suptitle("rewards of the game, over all hypotheses of an epoch (bands: one standard deviation)", fontsize=10)
-    valid, fluency, reward, back, advantage, perplexity = axes.flat
-    _line(valid, records, "query_valid", label="checks or runs", color=BLUE)
-    if _values(records, "query_validity") != _values(records, "query_valid"):
-        _line(valid, records, "query_validity", label="validity reward", color=GREEN)
-    valid.set_title("forms: share valid", fontsize=9)
-    _line(fluency, records, "form_validity", label="from forms", color=ORANGE, band=True)
-    fluency.set_title("queries: fluency (log-probability per token)", fontsize=9)
-    panels = (
-        (reward, "reward", "reward"),
-        (back, "back", "reconstruction (log-probability)"),
-        (advantage, "advantage", "advantage (mean absolute)"),
-        (perplexity, "back_perplexity", "reconstruction (perplexity)"),
-    )
-    for panel, name, title in panels:
+    for panel, (name, title, band) in zip(axes.flat, panels, strict=False):
         for loop, (label, color) in LOOPS.items():
-            _line(panel, records, f"{loop}_{name}", label=label, color=color, band=name in ("reward", "back"))
+            _line(panel, records, f"{loop}_{name}", label=label, color=color, band=band)
+        if name == "validity":
+            _line(panel, records, "query_valid", label="share valid", color=GREEN)
         panel.set_title(title, fontsize=9)
-    for panel in axes.flat:
+    for panel in axes.flat[len(panels) :]:
+        panel.set_visible(False)
+    for panel in axes.flat[: len(panels)]:
         _finish(panel)
     for panel in axes[1]:
         panel.set_xlabel("epoch")

@@ -14,16 +14,15 @@ from itertools import cycle, islice
 
 import torch
 
-from dualparse.config import GameSettings, Recipe, TrainSettings
+from dualparse.config import Recipe, TrainSettings
 from dualparse.data.batch import Direction
 from dualparse.data.examples import Example
-from dualparse.engines.found import Options
-from dualparse.game.dual import Rules
-from dualparse.game.game import GameOptions, Players, Sets, game_task
+from dualparse.game.play import Players
 from dualparse.networks.agent import Agent
 from dualparse.runs import LANGUAGE_MODELS, Run, new_agent, new_language_model, search_options
 from dualparse.synthesis.analogy import by_analogy
 from dualparse.training.anatomy import results, teachers
+from dualparse.training.game import Sets, game_task
 from dualparse.training.loop import Schedule, Task
 from dualparse.training.material import Material, Relative, set_word_vectors
 from dualparse.training.pseudo import pseudo_pairs
@@ -162,8 +161,8 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
     players = Players(
         run.agent("q2lf", material.domain, device, weights=beginner),
         _trained_agent("lf2q", recipe, run, material, device),
-        run.language_model("query_lm", device) if settings.form_loop and settings.form_validity_lm else None,
-        run.language_model("lf_lm", device) if settings.query_loop and settings.query_validity_lm else None,
+        run.language_model("query_lm", device) if settings.uses("fluency") else None,
+        run.language_model("lf_lm", device) if settings.uses("form_lm") else None,
     )
     read, said = (material.pairs_of(direction) for direction in ("q2lf", "lf2q"))
     sets = Sets(list(islice(cycle(said), len(read))), material.all_queries, material.all_forms, read)
@@ -172,46 +171,13 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         sets,
         material.dev,
         material.domain,
-        game_options(settings, recipe),
-        optimizer=replace(adam(settings), shares={"lf2q": settings.lf2q_rate}),
+        settings,
+        optimizer=adam(settings),
+        seed=recipe.seed,
         dev_search=search_options(recipe, beams=recipe.search.dev_beams),
     )
     note = f"dual: {len(sets.queries)} queries, {len(sets.forms)} forms, {len(sets.labeled)} pairs"
     return Prepared(task, _schedule(recipe, "dual"), results(recipe, "dual"), note)
-
-
-def game_options(settings: GameSettings, recipe: Recipe) -> GameOptions:
-    """The settings of the game as its functions take them."""
-    common = {"baseline": settings.baseline, "per_token": settings.per_token}
-    return GameOptions(
-        from_query=Rules(
-            settings.alpha,
-            settings.query_validity_check,
-            settings.query_validity_lm,
-            sharpness=settings.query_sharpness,
-            hearing=settings.query_hearing,
-            lesson=settings.query_lesson,
-            **common,
-        ),
-        from_form=Rules(
-            settings.beta,
-            0.0,
-            settings.form_validity_lm,
-            sharpness=settings.form_sharpness,
-            lesson=settings.form_lesson,
-            **common,
-        ),
-        search=Options(settings.beams, settings.max_length, settings.length_power),
-        batch_size=settings.batch_size,
-        updates=settings.updates,
-        graded=settings.graded,
-        guidance=settings.guidance,
-        query_loop=settings.query_loop,
-        form_loop=settings.form_loop,
-        noisy_reward=settings.noisy_reward,
-        noisy_search=settings.noisy_search,
-        seed=recipe.seed,
-    )
 
 
 def _trained_agent(direction: Direction, recipe: Recipe, run: Run, material: Material, device: torch.device) -> Agent:

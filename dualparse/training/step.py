@@ -7,7 +7,7 @@ a captured CUDA graph launches them all at once. Graphs are kept per shape. On a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -24,14 +24,12 @@ nothing in common it may be a loss for each of them, in their order."""
 @dataclass(frozen=True)
 class Adam:
     """Settings of the optimizer. Weight decay does not touch biases; the gradient of each module is clipped by itself;
-    `average` is the decay of a moving average of the weights that evaluation uses (0: none); `shares` has modules that
-    learn at another rate, as a share of the one here."""
+    `average` is the decay of a moving average of the weights that evaluation uses (0: none)."""
 
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
     clip: float = 5.0
     average: float = 0.0
-    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 class Stepper:
@@ -40,8 +38,6 @@ class Stepper:
     def __init__(self, modules: Mapping[str, nn.Module], loss: Loss, figures: int, settings: Adam):
         self.modules = dict(modules)
         self.loss, self.settings = loss, settings
-        if unknown := sorted(set(settings.shares) - set(modules)):
-            raise ValueError(f"rates for {unknown}, but the modules are {sorted(modules)}")
         named = [(f"{name}.{key}", p) for name, m in self.modules.items() for key, p in m.named_parameters()]
         self.names = [name for name, _ in named]
         self.parameters = [parameter for _, parameter in named]
@@ -56,7 +52,7 @@ class Stepper:
 
     def _optimizer(self, name: str) -> torch.optim.Adam:
         """Adam for a module; biases do not decay. A graph reads the rate from a tensor."""
-        rate = self.settings.learning_rate * self.settings.shares.get(name, 1.0)
+        rate = self.settings.learning_rate
         groups: dict[float, list[nn.Parameter]] = {}
         for parameter in self.modules[name].parameters():
             groups.setdefault(self.settings.weight_decay if parameter.dim() > 1 else 0.0, []).append(parameter)

@@ -16,26 +16,27 @@ import toy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dualparse.config import Recipe, make_recipe
+from dualparse.config import GameSettings, Recipe, make_recipe
 from dualparse.data.examples import Example
 from dualparse.domains.lexicon import Lexicon
 from dualparse.engines.engine import score
 from dualparse.engines.scoring import reconstruction
 from dualparse.errors import InputError
-from dualparse.game.dual import FIGURES, Rules
-from dualparse.game.game import Game, Players, Sets, _batches, summarize
+from dualparse.game.play import Players
 from dualparse.game.rewards import check_validity
+from dualparse.game.update import summarize
 from dualparse.lf.verdict import VALID, Verdict
 from dualparse.networks.agent import Agent
 from dualparse.networks.tensors import load_tensors
 from dualparse.runs import Run
 from dualparse.training import loop
+from dualparse.training.game import Game, Sets, batches
 from dualparse.training.loop import Record, Tick
 from dualparse.training.run import train
 from dualparse.training.step import Adam
 
 CPU = torch.device("cpu")
-NO_GUIDANCE = {"guidance": 0.0, "form_loop": False}
+ALONE = {"form": (), "guidance": 0.0}  # the loop from queries and nothing else
 
 
 def largest(gradients: dict[str, torch.Tensor]) -> float:
@@ -56,11 +57,11 @@ def test_a_constant_reward_teaches_the_first_agent_nothing():
     for weight in (0.0, 0.3, 1.0):
         who = letters.players(copy=False)
         deaf(who.lf2q)
-        told = letters.options(from_query=Rules(weight), **NO_GUIDANCE)
+        told = letters.options(letters.from_query(weight), **ALONE)
         taught = letters.iterate(letters.game(told, who, check=lambda text: VALID)).gradients
         assert largest(taught["q2lf"]) < 1e-12
         assert largest(taught["lf2q"]) > 1e-2 or weight == 1.0
-        told = letters.options(from_query=Rules(weight, baseline=False), **NO_GUIDANCE)
+        told = letters.options(letters.from_query(weight), **ALONE, baseline=False)
         taught = letters.iterate(letters.game(told, who, check=lambda text: VALID)).gradients
         assert largest(taught["q2lf"]) > 1e-2, "without a baseline it does"
 
@@ -80,9 +81,15 @@ def test_swapping_roles_data_and_rules_swaps_the_losses(loops):
     words = Lexicon([])
     who = letters.players()
     who = replace(who, q2lf=replace(who.q2lf, lexicon=words), lf2q=replace(who.lf2q, lexicon=words))
-    rules = Rules(0.3, check=0.0, lm=1.0), Rules(0.6, check=0.0, lm=0.5, per_token=True)
-    here = letters.options(from_query=rules[0], from_form=rules[1], query_loop=loops[0], form_loop=loops[1])
-    there = letters.options(from_query=rules[1], from_form=rules[0], query_loop=loops[1], form_loop=loops[0])
+
+    def told(query_on: bool, query: float, form_on: bool, form: float, long: str) -> GameSettings:
+        """The language models judge; in the loop called `long` the way back counts per token."""
+        back = {loop: {"loop": loop, "per_token": loop == long} for loop in ("query", "form")}
+        from_query = letters.reward("form_lm", query), letters.reward("reconstruction", 0.7, **back["query"])
+        from_form = letters.reward("fluency", form), letters.reward("reconstruction", 0.7, **back["form"])
+        return letters.options(from_query if query_on else (), from_form if form_on else ())
+
+    here, there = told(loops[0], 0.3, loops[1], 0.6, "form"), told(loops[1], 0.6, loops[0], 0.3, "query")
     game = letters.game(here, who, lexicon=words)
     mirror = Game(
         swapped(who),
@@ -94,30 +101,27 @@ def test_swapping_roles_data_and_rules_swaps_the_losses(loops):
         ),
         letters.domain(lexicon=words),
         there,
-        Adam(),
+        optimizer=Adam(),
     )
     one, two = letters.iterate(game), letters.iterate(mirror)
     assert one.loss == pytest.approx(two.loss, rel=1e-9)
     for direction, other in (("q2lf", "lf2q"), ("lf2q", "q2lf")):
         for name, gradient in one.gradients[direction].items():
             torch.testing.assert_close(gradient, two.gradients[other][name], rtol=1e-9, atol=1e-9)
-    n = len(FIGURES)
-    checked = FIGURES.index("valid")  # the check looks at forms alone
-    figures = [
-        part.tolist() for part in (one.figures[:n], one.figures[n : 2 * n], two.figures[:n], two.figures[n : 2 * n])
-    ]
-    for part in figures:
-        part[checked] = 0.0
-    assert figures[0] == pytest.approx(figures[3])
-    assert figures[1] == pytest.approx(figures[2])
+    other = {"query": "form", "form": "query", "form_lm": "fluency", "fluency": "form_lm"}
+    for name, value in one.figures.items():
+        loop, _, figure = name.partition("_")
+        if loop in ("query", "form") and "valid" not in name:  # the check looks at forms alone
+            mirrored = figure.replace("form_lm", "fluency") if loop == "query" else figure.replace("fluency", "form_lm")
+            assert value == pytest.approx(two.figures[f"{other[loop]}_{mirrored}"]), name
 
 
 def test_loops_can_be_switched_off_and_guidance_weighed():
     """Every part adds its own; without all of them nothing is left."""
     parts = {
-        "query loop": {"form_loop": False, "guidance": 0.0},
-        "form loop": {"query_loop": False, "guidance": 0.0},
-        "guidance": {"query_loop": False, "form_loop": False},
+        "query loop": {"form": (), "guidance": 0.0},
+        "form loop": {"query": (), "guidance": 0.0},
+        "guidance": {"query": (), "form": ()},
     }
     alone = {name: letters.iterate(letters.game(letters.options(**told))) for name, told in parts.items()}
     assert len({round(outcome.loss, 6) for outcome in alone.values()}) == 3
@@ -129,69 +133,89 @@ def test_loops_can_be_switched_off_and_guidance_weighed():
             for name, gradient in gradients.items():
                 expected = sum(weights[part] * alone[part].gradients[direction][name] for part in parts)
                 torch.testing.assert_close(gradient, expected)
-    nothing = letters.iterate(letters.game(letters.options(query_loop=False, **NO_GUIDANCE)))
+    nothing = letters.iterate(letters.game(letters.options((), **ALONE)))
     assert (nothing.loss, largest(nothing.gradients["q2lf"]), largest(nothing.gradients["lf2q"])) == (0, 0, 0)
 
 
-def test_the_log_shows_what_the_reward_functions_say():
+def first_letter(source: str, hypotheses: list[str]) -> list[float]:
+    """A reward of one's own: does a form begin like its query?"""
+    return [float(text[:1].lower() == source[:1]) for text in hypotheses]
+
+
+def test_the_log_shows_every_reward_by_name():
     who = letters.players()
-    told = letters.options(graded=True, from_query=Rules(0.3, check=0.5, lm=0.5))
-    shown = summarize(letters.iterate(letters.game(told, who)).figures.tolist())
+    judges = letters.reward("validity", 0.15, graded=True), letters.reward("form_lm", 0.15)
+    own = letters.reward(f"{__name__}:first_letter", 2.0)
+    told = letters.options((*judges, own, letters.from_query(0.3)[1]))
+    game = letters.game(told, who)
+    shown = summarize(game.update.names, list(letters.iterate(game).figures.values()))
     forms = {q: [form for form, _ in letters.space(who.q2lf, q)] for q in letters.QUERIES}
     texts = [" ".join(form) for found in forms.values() for form in found]
-    judged = check_validity(letters.check, texts, graded=True)
-    assert shown["query_valid"] == pytest.approx(check_validity(letters.check, texts).count(1.0) / len(texts), abs=1e-5)
-    scores = [
-        letters.fluency(who.lf_lm, letters.LF, form, ends=ends)
-        for q in letters.QUERIES
-        for form, ends in letters.space(who.q2lf, q)
-    ]
-    values = torch.tensor([0.5 * j + 0.5 * s for j, s in zip(judged, scores, strict=True)])
-    assert shown["query_validity"] == pytest.approx(values.mean().item(), abs=1e-5)
-    assert shown["query_validity_spread"] == pytest.approx(values.std(unbiased=False).item(), abs=1e-5)
-    back = torch.tensor(
-        [
+    valid = check_validity(letters.check, "", texts)
+    assert shown["query_valid"] == pytest.approx(valid.count(1.0) / len(texts), abs=1e-5)
+    columns = {
+        "validity": check_validity(letters.check, "", texts, graded=True),
+        "form_lm": [
+            letters.fluency(who.lf_lm, letters.LF, form, ends=ends)
+            for q in letters.QUERIES
+            for form, ends in letters.space(who.q2lf, q)
+        ],
+        "first_letter": [
+            value for q, found in forms.items() for value in first_letter(" ".join(q), [" ".join(f) for f in found])
+        ],
+        "reconstruction": [
             value
             for query, found in forms.items()
             for value in reconstruction(who.lf2q, found, [query] * len(found), random.Random(0))
-        ]
-    )
+        ],
+    }
+    weights = {"validity": 0.15, "form_lm": 0.15, "first_letter": 2.0, "reconstruction": 0.7}
+    values = {name: torch.tensor(column, dtype=torch.double) for name, column in columns.items()}
+    values["reward"] = sum(weight * values[name] for name, weight in weights.items())
+    for name, value in values.items():
+        assert shown[f"query_{name}"] == pytest.approx(value.mean().item(), abs=1e-4), name
+        assert shown[f"query_{name}_spread"] == pytest.approx(value.std(unbiased=False).item(), abs=1e-4), name
     tokens = sum(len(found) * (len(query) + 1) for query, found in forms.items())
-    assert shown["query_back"] == pytest.approx(back.mean().item(), abs=1e-4)
-    assert shown["query_back_spread"] == pytest.approx(back.std(unbiased=False).item(), abs=1e-4)
-    assert shown["query_back_perplexity"] == pytest.approx(math.exp(-back.sum().item() / tokens), rel=1e-4)
-    reward = 0.3 * values + 0.7 * back
-    assert shown["query_reward"] == pytest.approx(reward.mean().item(), abs=1e-4)
-    assert shown["query_reward_spread"] == pytest.approx(reward.std(unbiased=False).item(), abs=1e-4)
-    advantage = [part - part.mean() for part in reward.split([len(found) for found in forms.values()])]
+    back = values["reconstruction"].sum().item()
+    assert shown["query_perplexity"] == pytest.approx(math.exp(-back / tokens), rel=1e-4)
+    advantage = [part - part.mean() for part in values["reward"].split([len(found) for found in forms.values()])]
     assert shown["query_advantage"] == pytest.approx(torch.cat(advantage).abs().mean().item(), abs=1e-4)
     fluencies = [
         letters.fluency(who.query_lm, letters.QUERY, query, ends=ends)
         for form in letters.FORMS
         for query, ends in letters.space(who.lf2q, form)
     ]
-    assert shown["form_validity"] == pytest.approx(sum(fluencies) / len(fluencies), abs=1e-4)
+    assert shown["form_fluency"] == pytest.approx(sum(fluencies) / len(fluencies), abs=1e-4)
     loss = -sum(letters.log_prob(who.q2lf, pair.query, pair.lf).item() for pair in letters.PAIRS)
     assert shown["q2lf_loss"] == pytest.approx(loss / 5, abs=1e-5)
     assert "form_valid" not in shown
+
+
+def of_loops(figures: dict[str, float]) -> dict[str, float]:
+    return {name: value for name, value in figures.items() if name.startswith(("query", "form"))}
+
+
+def noisy(**more: object) -> dict[str, object]:
+    return {
+        "query": letters.from_query(0.3, noisy=True, **more),
+        "form": letters.from_form(0.6, noisy=True, **more),
+    }
 
 
 def test_the_reward_is_measured_without_dropout_unless_asked():
     """And search never drops anything out either."""
     calm = letters.iterate(letters.game(letters.options())).figures
     outcomes = []
-    for noisy in (False, True):
+    for told in ({}, noisy()):
         who = letters.players(dropout=0.5)
         who.q2lf.model.train()
         who.lf2q.model.train()
         torch.manual_seed(1)
-        outcomes.append(letters.iterate(letters.game(letters.options(noisy_reward=noisy), who)))
+        outcomes.append(letters.iterate(letters.game(letters.options(**told), who)).figures)
         assert who.q2lf.model.training
-    n = 2 * len(FIGURES)
-    torch.testing.assert_close(outcomes[0].figures[:n], calm[:n])
-    back = FIGURES.index("back")
-    assert outcomes[1].figures[back] != pytest.approx(calm[back].item())
-    assert outcomes[0].figures[n] != pytest.approx(calm[n].item()), "the losses do have dropout"
+    assert of_loops(outcomes[0]) == pytest.approx(of_loops(calm))
+    assert outcomes[1]["query_reconstruction"] != pytest.approx(calm["query_reconstruction"])
+    assert outcomes[0]["q2lf_loss"] != pytest.approx(calm["q2lf_loss"]), "the losses do have dropout"
 
 
 @pytest.mark.parametrize("lesson", [0.0, 1.0])
@@ -210,10 +234,9 @@ def test_passes_with_dropout_of_one_agent_do_not_run_at_the_same_time(monkeypatc
         under_way.discard(id(model))
         return found
 
-    monkeypatch.setattr("dualparse.game.game.score", watched)
+    monkeypatch.setattr("dualparse.game.update.score", watched)
     monkeypatch.setattr("dualparse.engines.cores._cores", 4)
-    rules = Rules(0.3, lesson=lesson)
-    game = letters.game(letters.options(from_query=rules, from_form=rules, noisy_reward=True))
+    game = letters.game(letters.options(**noisy(lesson=lesson)))
     for agent in game.agents:
         agent.model.train()
     letters.iterate(game)
@@ -225,7 +248,6 @@ def test_a_noisy_reward_of_a_silent_reader_has_dropout(monkeypatch):
     calm = letters.iterate(letters.game(letters.options())).figures
     who = letters.players(dropout=0.5)
     who.lf2q.model.train()
-    told = letters.options(from_query=Rules(0.3, lesson=0.0), noisy_reward=True)
     passes = set()
 
     def note(model, batch, **sizes):
@@ -233,34 +255,42 @@ def test_a_noisy_reward_of_a_silent_reader_has_dropout(monkeypatch):
             passes.add((torch.is_grad_enabled(), len(batch.targets)))
         return score(model, batch, **sizes)
 
-    monkeypatch.setattr("dualparse.game.game.score", note)
+    monkeypatch.setattr("dualparse.game.update.score", note)
     torch.manual_seed(1)
-    outcome = letters.iterate(letters.game(told, who))
-    back, n = FIGURES.index("back"), len(letters.QUERIES) * letters.LARGEST
-    assert outcome.figures[back] != pytest.approx(calm[back].item())
+    outcome = letters.iterate(letters.game(letters.options(letters.from_query(0.3, noisy=True, lesson=0.0)), who))
+    n = len(letters.QUERIES) * letters.LARGEST
+    assert outcome.figures["query_reconstruction"] != pytest.approx(calm["query_reconstruction"])
     assert passes == {(True, n + len(letters.PAIRS)), (False, n)}
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"from_query": Rules(0.3, lesson=0.0)}, {"from_query": Rules(1.0)}, {"query_loop": False}],
+    ("changes", "saved"),
+    [
+        ({"query": letters.from_query(0.3, lesson=0.0)}, 1),  # the way back with gradients
+        ({"query": letters.from_query(0.3)[:1]}, 2),  # and as a reward
+        ({"query": ()}, 3),  # and what would have been written
+    ],
     ids=["no lesson", "validity alone", "loop off"],
 )
-def test_who_learns_nothing_of_the_way_back_does_not_go_it_with_gradients(changes, monkeypatch):
+def test_what_nobody_learns_from_is_not_worked_out(changes, saved, monkeypatch):
     rows = []
     monkeypatch.setattr(
-        "dualparse.game.game.score",
+        "dualparse.game.update.score",
         lambda model, batch, **sizes: rows.append(len(batch.targets)) or score(model, batch, **sizes),
     )
+    counts = []
     for more in ({}, changes):
         letters.iterate(letters.game(letters.options(**more)))
+        counts.append(sum(rows))
+        rows.clear()
     n = len(letters.QUERIES) * letters.LARGEST
-    assert sum(rows[:4]) - sum(rows[4:]) == n
+    assert counts[0] - counts[1] == saved * n
 
 
 def test_the_judges_do_not_learn():
     who = letters.players()
-    game = letters.game(letters.options(from_query=Rules(0.5, lm=1.0)), who)
+    judged = letters.reward("form_lm", 0.5), *letters.from_query(0.5)
+    game = letters.game(letters.options(judged), who)
     for judge in (who.query_lm, who.lf_lm):
         assert not judge.training
         assert not any(parameter.requires_grad for parameter in judge.parameters())
@@ -296,7 +326,7 @@ def test_no_set_may_be_empty():
     """It could never fill a batch."""
     with pytest.raises(ValueError, match="needs labeled pairs, queries and forms"):
         Sets(letters.PAIRS, [], letters.PAIRS)
-    assert _batches([1], 2, 3, random.Random(0)) == [[1, 1, 1], [1, 1, 1]]
+    assert batches([1], 2, 3, random.Random(0)) == [[1, 1, 1], [1, 1, 1]]
 
 
 class CheckerBug(Exception):
@@ -353,7 +383,7 @@ def test_a_run_plays_after_pre_training_and_keeps_what_it_started_from(uninterru
     assert weights["q2lf.safetensors"] != weights["pretrained-q2lf.safetensors"]
     assert [record["epoch"] for record in log if record["stage"] == "dual"] == [1, 2, 3]
     figures = [record["figures"] for record in log if record["stage"] == "dual"]
-    assert {"query_valid", "query_advantage", "form_back_perplexity", "q2lf_loss", "lf2q_loss"} <= set(figures[0])
+    assert {"query_valid", "query_advantage", "form_perplexity", "q2lf_loss", "lf2q_loss"} <= set(figures[0])
     assert all(0 <= record["query_valid"] <= 1 for record in figures)
     assert any("dual: 42 queries, 42 forms, 21 pairs" in str(event) for event in events)
 
@@ -375,19 +405,12 @@ def test_a_game_killed_anywhere_and_taken_up_again_ends_the_same(
 
 
 def test_a_loop_that_is_off_needs_no_judge(toy_files, tmp_path):
-    told = {"epochs": 1, "beams": 2, "max_length": 10, "form_loop": False}
+    query = [{"name": "validity", "weight": 0.5}, {"name": "reconstruction", "weight": 0.5, "loop": "query"}]
+    told = {"epochs": 1, "beams": 2, "max_length": 10, "rewards": query}
     list(train(recipe(stages=["q2lf", "lf2q", "dual"], game=told), tmp_path / "run", device=CPU))
     assert (tmp_path / "run" / "q2lf.safetensors").exists()
     with pytest.raises(InputError, match="needs \\['query_lm'\\]"):
         recipe(stages=["q2lf", "lf2q", "dual"])
-
-
-def test_a_judge_at_rate_0_stays_as_it_was(toy_files, tmp_path):
-    told = {"epochs": 1, "beams": 2, "max_length": 10, "average": 0.5, "lf2q_rate": 0.0}
-    list(train(recipe(game=told), tmp_path / "run", device=CPU))
-    weights, _ = left_behind(tmp_path / "run")
-    assert weights["lf2q.safetensors"] == weights["pretrained-lf2q.safetensors"]
-    assert weights["q2lf.safetensors"] != weights["pretrained-q2lf.safetensors"]
 
 
 def test_a_bug_in_a_check_stops_the_run(toy_files, tmp_path, monkeypatch):

@@ -15,19 +15,20 @@ from statistics import mean
 import torch
 import toy
 
+from dualparse.config import GameSettings
 from dualparse.data.examples import Example
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon
 from dualparse.engines.found import Options
-from dualparse.game.dual import Rules
-from dualparse.game.game import GameOptions, Players, Sets, game_task
+from dualparse.game.play import Players
 from dualparse.lf import sexpr
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.verdict import VALID, Verdict
 from dualparse.networks.agent import Agent
 from dualparse.networks.language_model import LanguageModel
 from dualparse.networks.lstm import Seq2Seq
+from dualparse.training.game import Sets, game_task
 from dualparse.training.loop import Schedule, fit
 from dualparse.training.step import Adam
 from dualparse.training.supervised import agent_task, form_scores, language_model_task
@@ -118,14 +119,14 @@ def play(q2lf: Agent, lf2q: Agent, data: Hikes, seed: int) -> None:
         data.labeled + [Example(pair.query, None) for pair in data.torn],
         data.labeled + [Example(None, pair.lf) for pair in data.torn],
     )
-    options = GameOptions(Rules(0.5), Rules(0.5, check=0.0, lm=1.0), Options(3, 12), batch_size=8, seed=seed)
     task = game_task(
         Players(q2lf, lf2q, fluent(data, seed), None),
         sets,
         data.test,
         domain(),
-        options,
+        GameSettings(beams=3, max_length=12, batch_size=8),
         optimizer=Adam(4e-3),
+        seed=seed,
         dev_search=GREEDY,
     )
     list(fit(task, Schedule(6, evaluate_from=6, seed=seed)))

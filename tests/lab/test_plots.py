@@ -12,14 +12,21 @@ import pytest
 from dualparse.errors import InputError
 from dualparse.lab.plots import draw, read_log, save_plot
 
-LOOP = ("validity", "validity_spread", "back", "back_spread", "reward", "reward_spread", "advantage", "back_perplexity")
+LOOP = ("reconstruction", "reconstruction_spread", "reward", "reward_spread", "advantage", "perplexity")
 
 
 def record(stage: str, epoch: int, *, best: bool = False, **scores: float) -> dict:
     figures = {"loss": 3.0 / epoch}
     if stage == "dual":
         figures = {f"{loop}_{name}": float(epoch) for loop in ("query", "form") for name in LOOP}
-        figures |= {"query_valid": 0.1 * epoch, "q2lf_loss": 1.0 / epoch, "lf2q_loss": 2.0 / epoch}
+        figures |= {
+            "query_brevity": 1.0,
+            "query_brevity_spread": 0.5,
+            "query_validity": 0.2,
+            "query_validity_spread": 0.1,
+        }
+        figures |= {"query_valid": 0.1 * epoch, "form_fluency": -2.0, "form_fluency_spread": 0.1}
+        figures |= {"q2lf_loss": 1.0 / epoch, "lf2q_loss": 2.0 / epoch}
     return {"stage": stage, "epoch": epoch, "figures": figures, "scores": scores, "best": best, "seconds": 1.5}
 
 
@@ -80,18 +87,31 @@ def test_after_pseudo_labels_the_game_is_compared_with_what_they_taught():
     assert [found for found in before if found] == [["before 70"], ["before 71"]]  # of pseudo, of the game
 
 
-def test_the_game_has_its_rewards(run):
+def test_the_game_has_a_panel_for_every_reward_by_name(run):
     found = panels(draw(read_log(run)))
-    assert labels(found["forms: share valid"]) == ["checks or runs", "validity reward"]
-    assert found["forms: share valid"].get_lines()[0].get_ydata().tolist() == pytest.approx([0.1, 0.2, 0.3])
+    assert labels(found["validity"]) == ["from queries", "share valid"]
+    assert found["validity"].get_lines()[1].get_ydata().tolist() == pytest.approx([0.1, 0.2, 0.3])
+    assert labels(found["brevity"]) == ["from queries"], "one's own reward is like any other"
+    assert labels(found["fluency"]) == ["from forms"]
     for title in (
-        "reward",
-        "reconstruction (log-probability)",
+        "reward (the sum)",
+        "reconstruction",
         "advantage (mean absolute)",
         "reconstruction (perplexity)",
     ):
         assert labels(found[title]) == ["from queries", "from forms"]
-    assert len(found["reward"].collections) == 2, "bands of their spread"
+    assert len(found["reward (the sum)"].collections) == 2, "bands of their spread"
+
+
+def test_logs_from_before_rewards_had_names_are_drawn(tmp_path):
+    old = {f"{loop}_{name}": 1.0 for loop in ("query", "form") for name in ("validity", "back", "reward")}
+    old |= {f"{name}_spread": 0.5 for name in old} | {"query_back_perplexity": 2.0, "query_valid": 0.5}
+    text = json.dumps(record("dual", 1) | {"figures": old}) + "\n"
+    (tmp_path / "log.jsonl").write_text(text, encoding="utf-8")
+    found = panels(draw(read_log(tmp_path)))
+    assert labels(found["reconstruction"]) == ["from queries", "from forms"]
+    assert labels(found["fluency"]) == ["from forms"]
+    assert labels(found["reconstruction (perplexity)"]) == ["from queries"]
 
 
 def test_a_supervised_run_has_no_rewards():

@@ -23,7 +23,7 @@ TINY = {
     "model": {"embedding": 5, "hidden": 8},
     "train": {"epochs": 1},
     "language_model": {"epochs": 1},
-    "game": {"query_validity_lm": 0.5, "epochs": 1},
+    "game": {"rewards": [{"name": "form_lm", "weight": 0.5}, {"name": "fluency", "weight": 0.5}], "epochs": 1},
     "search": {"max_length": 8},
 }
 # Another value for every setting, as text after `--set`.
@@ -36,6 +36,7 @@ OTHERS = {
     "start_from": "runs/other",
     "stages": '["q2lf", "lf2q", "query_lm", "dual"]',
     "stop_at": "{q2lf = 1}",
+    "game.rewards": '[{name = "fluency", weight = 0.25}]',
 }
 
 
@@ -57,7 +58,7 @@ def other_value(key: str, recipe: Recipe) -> str:
 
 
 def changed(key: str, recipe: Recipe) -> Recipe:
-    game = {**TINY["game"], **({"query_validity_lm": 0.0} if key == "stages" else {})}
+    game = {**TINY["game"], **({"rewards": [{"name": "fluency", "weight": 0.5}]} if key == "stages" else {})}
     needed = {"data.joint": 'data.family=["trails"]', "search.prior": "search.reconstruction=0.1"}
     more = (needed[key],) if key in needed else ()
     return tiny(*more, f"{key}={other_value(key, recipe)}", game=game)

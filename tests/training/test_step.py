@@ -138,33 +138,6 @@ def test_several_modules_have_names_of_their_own():
     assert all(not torch.equal(a, b) for a, b in zip(before, weights(stepper), strict=True))
 
 
-def test_a_module_may_learn_at_a_rate_of_its_own():
-    """The others learn as ever; at rate 0 nothing moves, not even by decay."""
-
-    def after(shares: dict[str, float]) -> dict[str, torch.Tensor]:
-        torch.manual_seed(0)
-        parts = {"one": nn.Linear(2, 2), "two": nn.Linear(2, 2)}
-        before = {name: part.weight.detach().clone() for name, part in parts.items()}
-
-        def loss(key, x):
-            return [part(x).square().sum() for part in parts.values()], torch.zeros(1)
-
-        stepper = Stepper(parts, loss, 1, Adam(learning_rate=0.01, weight_decay=0.1, shares=shares))
-        stepper((), [torch.ones(3, 2)])
-        return {name: part.weight.detach() - before[name] for name, part in parts.items()}
-
-    whole, half, none = after({}), after({"two": 0.5}), after({"two": 0.0})
-    for moved in (half, none):
-        torch.testing.assert_close(moved["one"], whole["one"])
-    torch.testing.assert_close(half["two"], 0.5 * whole["two"], rtol=1e-3, atol=1e-6)
-    assert whole["two"].any() and not none["two"].any()
-
-
-def test_a_rate_for_nobody_is_an_error():
-    with pytest.raises(ValueError, match="rates for \\['lager'\\]"):
-        make(Adam(shares={"lager": 0.5}))
-
-
 @pytest.mark.parametrize("average", [0.0, 0.9])
 def test_modules_with_losses_of_their_own_learn_side_by_side_what_they_learn_one_after_the_other(average, monkeypatch):
     """Each on a core, all in turn, and as a graph has it, from the sum of the losses."""
@@ -178,7 +151,7 @@ def test_modules_with_losses_of_their_own_learn_side_by_side_what_they_learn_one
             return losses, torch.zeros(1)
 
         monkeypatch.setattr("dualparse.engines.cores._cores", cores)
-        settings = Adam(learning_rate=0.01, weight_decay=0.1, clip=0.5, average=average, shares={"other": 0.5})
+        settings = Adam(learning_rate=0.01, weight_decay=0.1, clip=0.5, average=average)
         stepper = Stepper(layers, loss, 1, settings)
         step = stepper._step if graph else stepper
         stepper.capture = graph

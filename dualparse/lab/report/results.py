@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from dualparse.config import GameSettings
 from dualparse.errors import InputError
 from dualparse.lab.report.paper import DATASETS, LM, METHODS
 from dualparse.lab.sharing import read_in_answers, trained
@@ -92,7 +93,8 @@ def method(recipe: Result, *more: str) -> str:
 
 
 def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
-    data, stages, game = recipe["data"], recipe["stages"], recipe.get("game", {})
+    data, stages = recipe["data"], recipe["stages"]
+    game = GameSettings(rewards=_rewards(recipe))
     played = "dual" in stages
     teachers = recipe.get("pseudo", {}).get("teachers", 1)
     notes = {
@@ -105,18 +107,27 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
         "after pseudo-labels": played and "pseudo" in stages,
         f"{teachers} teachers": "pseudo" in stages and teachers > 1,
-        "no loop from queries": played and not game.get("query_loop", True),
-        "no loop from forms": played and not game.get("form_loop", True),
+        "no loop from queries": played and not game.plays("query"),
+        "no loop from forms": played and not game.plays("form"),
     }
     return [note for note, on in notes.items() if on]
 
 
 def _validity(recipe: Result) -> list[str]:
     """Who judges forms, unless it is the check alone."""
-    game = recipe.get("game", {})
-    if "dual" not in recipe["stages"] or not game.get("query_validity_lm"):
+    names = {entry["name"] for entry in _rewards(recipe)}
+    if "dual" not in recipe["stages"] or "form_lm" not in names:
         return []
-    return ["LM and check validity" if game.get("query_validity_check", 1.0) else LM]
+    return ["LM and check validity" if "validity" in names else LM]
+
+
+_JUDGES = ("validity", "form_lm")  # of forms
+_BY_DEFAULT = GameSettings().model_dump(mode="json")["rewards"]
+
+
+def _rewards(recipe: Result) -> list[dict[str, Any]]:
+    """The rewards that count."""
+    return [entry for entry in recipe.get("game", {}).get("rewards", _BY_DEFAULT) if entry["weight"]]
 
 
 def outcomes_of(results: Iterable[Result]) -> list[Outcome]:
@@ -187,12 +198,14 @@ def _conditions(settings: Mapping[str, Any], stages: set[str]) -> str:
         for group, values in settings.items()
         if isinstance(values, Mapping) and (group not in readers or readers[group] & stages)
     }
+    if "dual" in stages:
+        kept["game"]["rewards"] = [entry for entry in _rewards(settings) if entry["name"] not in _JUDGES]
     return json.dumps([kept, settings.get("refit", False), settings.get("committee", 1)], sort_keys=True)
 
 
 _OF_METHODS = {
     *(f"data.{name}" for name in ("queries", "forms", "synthesized", "unlabeled")),
-    *(f"game.{name}" for name in ("query_validity_check", "query_validity_lm")),
+    "game.rewards",  # but for what does not judge forms, see below
     "model.copy_mechanism",
     *(f"search.{name}" for name in ("reconstruction", "prior")),  # not read where q2lf answers alone
 }

@@ -18,7 +18,6 @@ A grid may also name its recipes directly: `recipe = "atis-attptr.toml"`, or a l
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -29,7 +28,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from dualparse.config import Closed, Recipe, dotted, read_recipe
+from dualparse.config import Closed, Recipe, dotted, inline, read_recipe
 from dualparse.errors import InputError
 from dualparse.lab.sharing import fingerprint
 from dualparse.suggest import unknown_name
@@ -94,7 +93,7 @@ def cells_of(grid: Grid, path: Path) -> list[Cell]:
     for stem, file, name, settings in _runs(grid):
         for values in itertools.product(*axes.values()):
             varied = dict(zip(axes, values, strict=True))
-            overrides = [f"{key}={json.dumps(value)}" for key, value in (common | settings | varied).items()]
+            overrides = [f"{key}={inline(value)}" for key, value in (common | settings | varied).items()]
             given = f"{path} ({name})" if name else path
             recipe = read_recipe(_find_recipe(file, path), overrides=overrides, given=given)
             parts = [stem, *(f"{key.rsplit('.', 1)[-1]}={_plain(value)}" for key, value in varied.items())]

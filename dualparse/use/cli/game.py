@@ -35,7 +35,7 @@ def game(
     json_: bool = typer.Option(False, "--json", help="The round as one JSON object."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
 ) -> None:
-    """Show one round of the game: hypotheses, validity, reconstruction, reward, advantage, what comes back.
+    """Show one round of the game: hypotheses, every reward by name, advantage, what comes back.
 
     Example: dualparse game runs/trails "which huts have showers"
     """
@@ -61,13 +61,11 @@ def game(
 
 
 def _show(told: Told, console: Console) -> None:
-    writer, reader, rules = told.writer, READS[told.writer], told.rules
+    writer, reader = told.writer, READS[told.writer]
     console.print(Text.assemble((f"{STARTS[writer]}  ", "bold"), told.source))
-    judged = any(move.validity is not None for move in told.moves)
-    validity = f"{rules.weight:g} x validity + " if judged else ""
+    parts = " + ".join(f"{weight:g} x {name}" for name, weight in told.weights.items() if weight)
     console.print(
-        f"{writer} writes {len(told.moves)} {WRITES[writer]}, {reader} finds the way back; "
-        f"reward = {validity}{1 - rules.weight:g} x reconstruction\n"
+        f"{writer} writes {len(told.moves)} {WRITES[writer]}, {reader} finds the way back; reward = {parts or 0}\n"
     )
     for number, move in enumerate(told.moves, start=1):
         console.print(Text.assemble((f"{number}  ", "bold"), move.text or "(nothing)"))
@@ -81,19 +79,18 @@ def _show(told: Told, console: Console) -> None:
     lesson = f"write {', '.join(better)} more often and the others less" if better else "write each of them less often"
     if not any(move.advantage for move in told.moves):
         lesson = "do as before: all are equally good"
-    baseline = " less the mean of the rewards" if rules.baseline else ""
+    baseline = " less the mean of the rewards" if told.baseline else ""
     console.print(f"\nadvantage = reward{baseline}")
-    console.print(f"{writer} learns to {lesson}; {reader} learns to get back to the {STARTS[writer]} from each of them")
+    back = f"; {reader} learns to get back to the {STARTS[writer]} from each of them" if told.lesson else ""
+    console.print(f"{writer} learns to {lesson}{back}")
 
 
 def _figures(move: Move) -> Text:
     """The numbers of a hypothesis in one line."""
-    numbers = [("log P", move.log_prob), ("validity", move.validity), ("reconstruction", move.reconstruction)]
     line = Text("   ")
-    for name, value in (*numbers, ("reward", move.reward)):
-        if value is not None:
-            line.append(f"{name} ", "dim")
-            line.append(f"{value:.3f}  ")
+    for name, value in {"log P": move.log_prob, **move.rewards, "reward": move.reward}.items():
+        line.append(f"{name} ", "dim")
+        line.append(f"{value:.3f}  ")
     line.append("advantage ", "dim")
     line.append(f"{move.advantage:+.3f}", "green" if move.advantage > 0 else "red" if move.advantage < 0 else "")
     return line

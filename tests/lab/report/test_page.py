@@ -236,7 +236,7 @@ def test_the_mistakes_of_the_best_on_dev_are_told_by_kind():
 
 
 def test_table_5_sets_the_judges_apart():
-    language_model = {"query_validity_check": 0, "query_validity_lm": 1}
+    language_model = {"rewards": [{"name": name, "weight": 0.5} for name in ("form_lm", "fluency", "reconstruction")]}
     runs = [
         result(70.0, data={"labeled": 0.5}, stages=["lf_lm", *DUAL], game=language_model),
         result(75.0, data={"labeled": 0.5}, stages=DUAL),

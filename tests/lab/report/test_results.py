@@ -43,6 +43,14 @@ def write(folder: Path, *results: dict) -> Path:
     return folder
 
 
+def rewards(*names: str) -> dict:
+    return {"rewards": [{"name": name, "weight": 0.5} for name in names]}
+
+
+LM = rewards("form_lm", "fluency", "reconstruction")
+BOTH_JUDGE = rewards("validity", "form_lm", "fluency", "reconstruction")
+
+
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
@@ -57,12 +65,12 @@ def write(folder: Path, *results: dict) -> Path:
         ({"stages": DUAL[:2] + ["pseudo"], "data": {"labeled": 0.5, "forms": False}}, "AttPtr+Pseudo(Q)"),
         ({"stages": DUAL[:2] + ["pseudo"], "data": {"synthesized": True}}, "AttPtr+Pseudo(LF)"),
         (
-            {"stages": ["lf_lm", *DUAL], "game": {"query_validity_check": 0, "query_validity_lm": 1}},
+            {"stages": ["lf_lm", *DUAL], "game": LM},
             "AttPtr+Dual (LM validity)",
         ),
-        ({"stages": ["lf_lm", *DUAL], "game": {"query_validity_lm": 1}}, "AttPtr+Dual (LM and check validity)"),
+        ({"stages": ["lf_lm", *DUAL], "game": BOTH_JUDGE}, "AttPtr+Dual (LM and check validity)"),
         ({"stages": [*DUAL[:-1], "pseudo", "dual"]}, "AttPtr+Dual (after pseudo-labels)"),
-        ({"stages": DUAL, "game": {"form_loop": False}}, "AttPtr+Dual (no loop from forms)"),
+        ({"stages": DUAL, "game": rewards("validity")}, "AttPtr+Dual (no loop from forms)"),
         (
             {"stages": DUAL, "data": {"labeled": 0.5, "synthesized": True}},
             "AttPtr+Dual+LF+Q (synthesised forms too)",
@@ -121,9 +129,6 @@ def test_settings_tested_on_more_domains_go_first_and_others_fill_the_gaps():
     found = outcomes_of([part, *whole, other])
     assert {o.domain: o.test for o in found} == {"calendar": 60.0, "recipes": 60.0, "blocks": 40.0}
     assert sorted(map(repr, chosen(found))) == sorted(map(repr, found)), "chosen once, chosen for good"
-
-
-LM = {"query_validity_check": 0, "query_validity_lm": 1}
 
 
 def test_alike_are_runs_that_differ_in_nothing_but_what_makes_their_methods():

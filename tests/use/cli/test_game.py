@@ -13,6 +13,11 @@ from shell import Result
 from dualparse.config import make_recipe
 from dualparse.training.run import train
 
+REWARDS = [
+    {"name": "validity", "weight": 0.25},
+    {"name": "fluency", "weight": 0.5},
+    {"name": "reconstruction", "weight": 0.75},
+]
 STAGES = ["q2lf", "lf2q", "query_lm", "dual"]
 
 
@@ -30,7 +35,7 @@ def make_run(folder: Path, stages: list[str]) -> Path:
         "model": {"embedding": 8, "hidden": 12},
         "train": {"epochs": 8, "learning_rate": 0.02, "batch_size": 8, "evaluate_from": 8},
         "language_model": {"epochs": 1},
-        "game": {"epochs": 1, "beams": 3, "max_length": 10, "alpha": 0.25},
+        "game": {"epochs": 1, "beams": 3, "max_length": 10, "rewards": REWARDS},
         "search": {"max_length": 12},
     }
     with toy.registered(toy.write_files(folder / "toy")):
@@ -71,7 +76,7 @@ def test_a_round_from_a_form(run, dualparse):
     assert (result.code, result.err) == (0, "")
     assert "lf2q writes 2 queries, q2lf finds the way back" in result.out
     assert result.out.count("q2lf says back") == 2
-    assert "validity" in result.out
+    assert "reward = 0.5 x fluency + 0.75 x reconstruction" in result.out
 
 
 def test_the_numbers_add_up(run, dualparse):
@@ -80,7 +85,8 @@ def test_the_numbers_add_up(run, dualparse):
     moves = round_["moves"]
     assert len(moves) == 3
     for move in moves:
-        assert move["reward"] == pytest.approx(0.25 * move["validity"] + 0.75 * move["reconstruction"], abs=1e-5)
+        said = move["rewards"]
+        assert move["reward"] == pytest.approx(0.25 * said["validity"] + 0.75 * said["reconstruction"], abs=1e-5)
         assert move["verdict"].keys() == {"surface", "semantics", "reason"}
     assert sum(move["advantage"] for move in moves) == pytest.approx(0.0, abs=1e-4)
 
@@ -94,8 +100,8 @@ def test_before_the_game(run, dualparse, supervised):
 def test_a_supervised_run_has_no_fluency(supervised, dualparse):
     result = dualparse("game", supervised, "--form", "( get town.arn depth )")
     assert (result.code, result.err) == (0, "")
-    assert "reward = 0.5 x reconstruction" in result.out
-    assert "validity" not in result.out
+    assert "reward = 0.75 x reconstruction" in result.out
+    assert "fluency" not in result.out
     assert "validity" in dualparse("game", supervised, "how deep is arn").out
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dualparse.data.batch import Row, collate
+from dualparse.data.batch import Batch
 from dualparse.data.vocab import BOS, PAD
 from dualparse.engines import graphs
 from dualparse.engines.cores import each_on_a_core
@@ -29,7 +29,8 @@ GRID = 8  # source lengths are rounded up to this, so that few shapes have to be
 
 
 class Searcher:
-    """Searches for one agent; on a GPU `begin`, `proceed` until it says True, `collect`.
+    """Searches for one agent, from sources as a batch of numpy arrays; on a GPU `begin`, `proceed` until it says True,
+    `collect`.
 
     `noisy`: the source is read with dropout, so that the same source gives other hypotheses every time.
     """
@@ -43,24 +44,23 @@ class Searcher:
         elif agent.device.type == "cpu":
             loading.load()
 
-    def find(self, rows: list[Row]) -> Found:
+    def find(self, read: Batch) -> Found:
         """One search by itself, without graphs."""
-        batch = self.agent.encode_rows(rows).batch
+        source, copy = (torch.from_numpy(array).to(self.agent.device) for array in (read.source, read.copy))
         model = self.agent.model
         with torch.no_grad(), without_dropout(model):
-            return search(model, graphs.noisy_read(model, batch.source, batch.copy, noisy=self.noisy), self.options)
+            return search(model, graphs.noisy_read(model, source, copy, noisy=self.noisy), self.options)
 
-    def begin(self, rows: list[Row]) -> None:
+    def begin(self, read: Batch) -> None:
         """Send the sources and start."""
-        arrays = collate(rows, target_vocab_size=len(self.agent.target_vocab))
-        width = arrays.source.shape[1]
-        key = (len(rows), -(-width // GRID) * GRID)
+        width = read.source.shape[1]
+        key = (len(read.source), -(-width // GRID) * GRID)
         if key not in self._graphs:
             self._graphs[key] = self._record(*key)
         sent, self._now = self._graphs[key]
         # What was sent before has arrived: its result was waited for.
         sent.fill_(PAD)
-        for place, array in enumerate((arrays.source, arrays.copy)):
+        for place, array in enumerate((read.source, read.copy)):
             sent[place, :, :width] = torch.from_numpy(array)
         self.stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.stream):
@@ -91,14 +91,14 @@ class Searcher:
 
 
 def find_together(
-    searches: Sequence[tuple[Searcher, list[Row]]], then: Callable[[int, Found], Any] = lambda number, found: found
+    searches: Sequence[tuple[Searcher, Batch]], then: Callable[[int, Found], Any] = lambda number, found: found
 ) -> list[Any]:
     """Several searches beside each other; what `then` makes of each (its number, what it found) in the order given. It
     is asked as soon as a search is over, while others may go on."""
 
     def find(number: int) -> Any:
-        searcher, rows = searches[number]
-        return then(number, searcher.find(rows))
+        searcher, read = searches[number]
+        return then(number, searcher.find(read))
 
     numbers = range(len(searches))
     if not all(searcher.capture for searcher, _ in searches):
@@ -107,8 +107,8 @@ def find_together(
         noisy = [searcher.agent.model for searcher, _ in searches if searcher.noisy]
         with noise_apart(noisy) as apart, denormals_are_zero():
             return each_on_a_core(find, numbers) if apart else [find(number) for number in numbers]
-    for searcher, rows in searches:
-        searcher.begin(rows)
+    for searcher, read in searches:
+        searcher.begin(read)
     waiting = [searcher for searcher, _ in searches]
     while waiting:
         waiting = [searcher for searcher in waiting if not searcher.proceed()]
