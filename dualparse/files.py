@@ -1,7 +1,12 @@
-"""Writing files: to a temporary name beside the target, then renamed, so that a reader never sees half a file."""
+"""Writing files: to a temporary name beside the target, then renamed, so that a reader never sees half a file.
+
+What got its name is on the disk, also after a power cut: the file is flushed before it is renamed and its folder after.
+A disk that is full, or that takes nothing for another reason, is an `InputError`; what was there before is still there.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -9,7 +14,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from dualparse.errors import InputError
+
+LOCK = ".lock.part"  # in a folder that a process keeps to itself; one that was killed leaves it behind, unlocked
+
+# What a disk says when it takes no more, or nothing at all.
+FULL = frozenset(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EACCES", "EPERM")
+    if hasattr(errno, name)
+)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Errors of the disk while `path` is written, as errors for people."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None
 
 
 @contextmanager
@@ -25,14 +52,31 @@ def replacing(path: Path) -> Iterator[Path]:
     os.close(handle)
     part = Path(name)
     try:
-        yield part
-        # mkstemp makes private files; what we hand over has the permissions any new file would have.
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)
-        os.replace(part, path)
+        with _told(path):
+            yield part
+            # mkstemp makes private files; what we hand over has the permissions any new file would have.
+            mask = os.umask(0)
+            os.umask(mask)
+            part.chmod(0o666 & ~mask)
+            _flush(part)
+            os.replace(part, path)
+            _flush(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """See that a file, or the names in a folder, are on the disk. Windows has no way to open a folder."""
+    if path.is_dir() and os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system without
+            raise
+    finally:
+        os.close(handle)
 
 
 @contextmanager
@@ -46,8 +90,12 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", path=path) from None
     try:
-        yield part
-        os.replace(part, path)
+        with _told(path):
+            yield part
+            for file in part.rglob("*"):
+                _flush(file)
+            os.replace(part, path)
+            _flush(path.parent)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -61,3 +109,21 @@ def write_text(path: Path, text: str) -> None:
     """Write a whole text file at once or not at all."""
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def holding(folder: Path) -> Iterator[None]:
+    """Keep a folder, which is made where there is none, to this process; another that has it is an `InputError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
+        lock.acquire()
+    except Timeout:
+        raise InputError("another process is at work in this folder", path=folder) from None
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=folder) from None
+    try:
+        yield
+    finally:
+        (folder / LOCK).unlink(missing_ok=True)
+        lock.release()

@@ -5,6 +5,7 @@ query.vocab, lf.vocab            one token a line, line number = id
 q2lf.safetensors ...             the weights of every finished stage; pretrained-q2lf... where a later one goes on
 STAGE.checkpoint.safetensors     a stage under way
 log.jsonl                        a record per epoch
+manifest.json                    the size and SHA-256 of the files above, written when all stages are finished
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
 refit                            a run folder: the same once more, with the dev pairs as well
 teachers/2 ..., members/2 ...    run folders with other seeds: agents that labeled together with the run's own for its
@@ -14,6 +15,7 @@ teachers/2 ..., members/2 ...    run folders with other seeds: agents that label
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from dualparse import manifest
 from dualparse.config import MEMBERS, Recipe, read_saved_recipe, write_recipe
 from dualparse.data.batch import Direction
 from dualparse.data.vocab import Vocab
@@ -32,6 +35,8 @@ from dualparse.networks.agent import Agent
 from dualparse.networks.network import TextModel
 from dualparse.networks.registry import new_network, new_text_model
 from dualparse.networks.tensors import load_tensors, save_tensors
+
+_log = logging.getLogger(__name__)
 
 REFIT = "refit"  # folder of the run that learned from dev as well, below that of the run it follows
 LANGUAGE_MODELS = {"query_lm": "query", "lf_lm": "lf"}  # stage -> whose vocabulary
@@ -50,8 +55,10 @@ class Run:
         """An existing run; anything else is an error that says what was expected."""
         if not folder.is_dir():
             raise InputError("no such run folder (dualparse train RECIPE --out FOLDER makes one)", path=folder)
-        if not (folder / "config.toml").is_file():
+        if not (folder / "config.toml").is_file() and not (folder / manifest.NAME).is_file():
             raise InputError("not a run folder: config.toml is missing", path=folder)
+        if manifest.verify(folder) is None:
+            _log.info("%s has no manifest.json: its files are taken as they are", folder)
         return cls(folder)
 
     @property

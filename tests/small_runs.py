@@ -24,13 +24,15 @@ def recipe(**changes: object) -> Recipe:
 
 
 def left_behind(folder: Path) -> dict[str, object]:
-    """Everything a run wrote, less the seconds."""
+    """Everything a run wrote, less the seconds, and less the manifest, whose digests are of the seconds as well."""
     found: dict[str, object] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix == ".safetensors":
             tensors, metadata = load_tensors(path)
             found[path.name] = {name: tensor.numpy().tobytes() for name, tensor in tensors.items()}
             found[path.name + "?"] = {key: value for key, value in metadata.items() if key != "seconds"}
+        elif path.name == "manifest.json":
+            continue
         elif path.suffix == ".jsonl":
             lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
             found[path.name] = [{key: value for key, value in line.items() if key != "seconds"} for line in lines]

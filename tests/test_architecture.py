@@ -18,6 +18,7 @@ RANKS = {
     "suggest": 0,
     "lines": 1,
     "files": 1,
+    "manifest": 2,
     "migration": 1,
     "plugins": 1,
     "lf": 2,

@@ -24,6 +24,9 @@ class Domain:
     execute    form text -> printed denotation, raises the two LF errors; None where the domain has no executor
     normalize  form text -> text of its order-free normal form, for exact match; raises LFSyntaxError
     metric     (gold form, predicted form, domain) -> true or a share: what accuracy means here
+    fresh      (form text, seconds) -> Verdict and denotation (None where there is none), remembering nothing: for forms
+               of strangers; None where `check` and `execute` are all there is
+    opened_as  what `open_domain` of another process takes to open the same; empty for a domain made in a program
     files      split name ("train", "dev", "test", "extra", "queries") -> tab-separated file; a missing "dev" means
                that dev is drawn from train
     guide      tokens that can always be written -> what the types of the domain let a form become; None where it has no
@@ -43,5 +46,7 @@ class Domain:
     world: object | None = None  # domains.world.World where the domain has one
     questions: tuple[str, ...] = ()  # a few example questions to show a newcomer
     description: str = ""  # a sentence or two, for a newcomer
+    fresh: Callable[[str, float | None], tuple[Verdict, str | None]] | None = None
+    opened_as: str = ""
     preparation: Preparation | None = None  # what its queries went through before they became data
     guide: Callable[[Collection[str]], Guide] | None = None

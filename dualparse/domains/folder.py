@@ -85,6 +85,7 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
         lexicon=_read_lexicon(folder / LEXICON, world, report=report),
         check=answers.check,
         execute=answers.execute,
+        fresh=answers.fresh,
         normalize=normalize_text,
         files={split: folder / file for split, file in EXAMPLES.items() if (folder / file).is_file()},
         metric=described.metric,

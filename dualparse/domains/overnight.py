@@ -286,6 +286,7 @@ def load(name: str, folder: Path) -> Domain:
         lexicon=read_lexicon(folder / f"{name}_lexicon.txt"),
         check=answers.check,
         execute=answers.execute,
+        fresh=answers.fresh,
         normalize=normalize,
         files={split: folder / f"{name}_{split}.tsv" for split in ("train", "test", "extra")},
         metric=denotation,

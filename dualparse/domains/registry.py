@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -96,8 +96,15 @@ def open_domain(name: str) -> Domain:
     >>> open_domain("trails").name
     'trails'
     """
+    if found := _opened(name, iter(_registered.values())):
+        return found
+    return replace(_open_elsewhere(name), opened_as=name)
+
+
+def _open_elsewhere(name: str) -> Domain:
+    """A domain that another program opens by the same name."""
     path = Path(name).expanduser()
-    if found := _opened(name, _known()):
+    if found := _opened(name, _shipped()):
         return found
     if (path / folder.DESCRIPTION).is_file():  # before other packages, of which one may be broken
         return folder.load(path)
@@ -113,9 +120,14 @@ def open_domain(name: str) -> Domain:
     raise InputError(unknown_name("domain", rest or name, domain_names()) + ", or the path of a domain folder")
 
 
+def _shipped() -> Iterator[Family]:
+    """The families of dualparse."""
+    yield from (_family(reference, f"a part of dualparse, {reference},") for reference in SHIPPED)
+
+
 def _known() -> Iterator[Family]:
     """The families of dualparse and of this program."""
-    yield from (_family(reference, f"a part of dualparse, {reference},") for reference in SHIPPED)
+    yield from _shipped()
     yield from _registered.values()
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -12,19 +16,41 @@ from torch import Tensor
 from dualparse.errors import InputError
 from dualparse.files import replacing
 
+DIGEST = "sha256"  # among the text about the tensors: of all the rest
+_LIKE_A_DIGEST = re.compile("[0-9a-f]{64}")
+
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write tensors and a few lines of text about them."""
+    """Write tensors and a few lines of text about them, with a digest that tells any change of either."""
+    ours = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
     with replacing(path) as part:
-        save_file({name: t.detach().cpu().contiguous() for name, t in tensors.items()}, part, dict(metadata))
+        try:
+            save_file(ours, part, {**metadata, DIGEST: _digest(ours, metadata)})
+        except SafetensorError as error:  # the library's own word for whatever the disk said
+            raise InputError(f"cannot write: {error}", path=path) from None
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Tensors by name, on the CPU, and the text about them."""
+    """Tensors by name, on the CPU, and the text about them. Files without a digest are taken as they are."""
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            metadata = dict(file.metadata() or {})
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except (SafetensorError, OSError) as error:
         raise InputError(f"damaged or cut short ({error})", path=path) from None
+    told = metadata.pop(DIGEST, None)
+    if told is None:  # written before there were digests, or its name is damaged
+        told = next((text for text in metadata.values() if _LIKE_A_DIGEST.fullmatch(text)), None)
+    if told is not None and told != _digest(tensors, metadata):
+        raise InputError("damaged: its content is not what was written", path=path)
+    return tensors, metadata
+
+
+def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(json.dumps(sorted(metadata.items())).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)} ".encode())
+        digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -20,8 +20,10 @@ from dualparse.domains.domain import Domain
 from dualparse.engines import cpu
 from dualparse.engines.engine import told
 from dualparse.errors import InputError
-from dualparse.files import replacing, replacing_folder, unfinished
+from dualparse.files import LOCK, holding, replacing, replacing_folder, unfinished
 from dualparse.lab.sharing import PRETRAINING, fingerprint, parser_recipe, read_in_answers, stage_recipe
+from dualparse.manifest import NAME as MANIFEST
+from dualparse.manifest import forget_manifest, verify, write_manifest
 from dualparse.runs import REFIT, Run
 from dualparse.training.anatomy import WHOLE, all_stages, is_finished, members, results, teachers
 from dualparse.training.loop import Record, Tick, fit
@@ -78,13 +80,34 @@ def train(
     _same_vocabularies(run, vocabularies)
     if WHOLE in shared and not folder.exists():
         yield _take_whole(recipe, folder, Run.open(shared[WHOLE]), vocabularies)
+        resume = True
+    with holding(folder):
+        _open_folder(recipe, folder, resume=resume)  # another process may have been here since
+        forget_manifest(folder)
+        yield from _train(recipe, run, material, device, shared, domain)
+        write_manifest(folder)
+        if recipe.refit:
+            yield from refit(run, device=device, domain=domain)
+
+
+def _train(
+    recipe: Recipe,
+    run: Run,
+    material: Material,
+    device: torch.device,
+    shared: Mapping[str, Path],
+    domain: Domain | None,
+) -> Iterator[Note | Tick | Record]:
+    """Every stage that is not there yet, in a folder that is ours."""
+    folder = run.folder
     if (folder / "config.toml").exists() and _answering(run.recipe) != _answering(recipe):
         run.forget_scores()
     run.save_recipe(recipe)
     for leftover in filter(unfinished, folder.iterdir()):
-        leftover.unlink()
-    for side, vocab in vocabularies.items():
-        run.save_vocab(side, vocab)
+        if leftover.name != LOCK:
+            leftover.unlink()
+    run.save_vocab("query", material.query_vocab)
+    run.save_vocab("lf", material.lf_vocab)
     made = {"from the grammar": len(material.canonical), "by analogy": len(material.analogous)}
     made_up = ", ".join(f"{number} {how}" for how, number in made.items() if number)
     others = material.others
@@ -110,8 +133,6 @@ def train(
             yield from _train_below(teachers(recipe), recipe, folder, device, shared, domain)
         yield from _train_stage(recipe, run, stage, material, device)
     yield from _train_below(members(recipe), recipe, folder, device, shared, domain)
-    if recipe.refit:
-        yield from refit(run, device=device, domain=domain)
 
 
 def _train_below(
@@ -199,7 +220,7 @@ def refit_recipe(run: Run) -> Recipe:
 
 def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
     run = Run(folder)
-    if (folder / "config.toml").exists():
+    if verify(folder, missing=True) is not None or (folder / "config.toml").exists():
         if not resume:
             raise InputError(
                 "this folder holds a run already: use --resume to go on with it, or another --out", path=folder
@@ -248,7 +269,7 @@ def _take_whole(recipe: Recipe, folder: Path, earlier: Run, vocabularies: Mappin
         raise InputError(f"it is another run than this recipe's: {others}", path=earlier.folder)
     _same_vocabularies(earlier, vocabularies)
     with replacing_folder(folder) as part:
-        shutil.copytree(earlier.folder, part, ignore=shutil.ignore_patterns(".*.part"), dirs_exist_ok=True)
+        shutil.copytree(earlier.folder, part, ignore=shutil.ignore_patterns(".*.part", MANIFEST), dirs_exist_ok=True)
         Run(part).forget_scores()
         Run(part).save_recipe(recipe)
     return Note(f"taken from {earlier.folder}")

@@ -30,7 +30,7 @@ from dualparse.engines.kept_memory import keep_freed_memory
 from dualparse.engines.numba import loading as kernels
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFSyntaxError
-from dualparse.lf.sexpr import tokenize
+from dualparse.lf.sexpr import read, tokenize
 from dualparse.lf.verdict import Verdict
 from dualparse.networks.agent import Agent, look_all
 from dualparse.runs import Run, search_options
@@ -113,6 +113,12 @@ class Parser:
         self._reader = reader(run.vocab("query"), domain)
         self._loading = Lock()
 
+    def load(self) -> None:
+        """Load all that answers depend on: a file that is missing or damaged is told now, not in the middle."""
+        _ = self.parsers, self.prior
+        if self.recipe.search.reconstruction and "lf2q" in self.recipe.stages:
+            _ = self.listeners
+
     @property
     def parsers(self) -> list[Agent]:
         """All that answer together; the first is the run's own."""
@@ -156,9 +162,10 @@ class Parser:
     def read_form(self, form: str) -> tuple[list[str], dict[str, str]]:
         """The tokens that lf2q is given for a form, and how the names among them are spoken; `InputError` for what is
         no form."""
-        verdict = self.domain.check(form)
-        if not verdict.surface:
-            raise InputError(f"not a logical form: {verdict.reason}")
+        try:
+            read(form)  # it is said, not run
+        except LFSyntaxError as error:
+            raise InputError(f"not a logical form: {error}") from None
         tokens = form_tokens(form, self._lf_vocab)
         if self.domain.preparation is None:
             return tokens, {}
@@ -201,7 +208,7 @@ class Parser:
         words = [reading.words for reading in readings]
         found = find_by_committee(self.parsers, words, self._options(k), rng=random.Random(0), copies=copies)
         weight = self.recipe.search.reconstruction
-        if weight and self.run.weights("lf2q").exists():
+        if weight and "lf2q" in self.recipe.stages:
             found = rerank(self.listeners, words, found, weight, prior=self.prior)
         return [self._judged(hypotheses) for hypotheses in found]
 
@@ -305,7 +312,9 @@ def load(
         raise InputError("compiled search needs Numba (pip install 'dualparse[fast]')")
     if chosen.type == "cpu":
         keep_freed_memory()
-    return Parser(run, domain or open_domain(run.recipe.domain), chosen)
+    parser = Parser(run, domain or open_domain(run.recipe.domain), chosen)
+    parser.load()
+    return parser
 
 
 def reader(vocab: Vocab, domain: Domain) -> Reader:

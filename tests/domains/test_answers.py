@@ -59,3 +59,25 @@ def test_a_remembered_error_is_raised_each_time_anew(answers):
         with pytest.raises(LFExecutionError, match="unbound"):
             answers.execute("( call note ( var s ) )")
     assert frames < 5
+
+
+def test_answers_are_kept_in_so_many_bytes():
+    runs.clear()
+    answers = Answers(Executor(SempreReader({"note": Function("note", {(Value,): _note})})), most_bytes=100_000)
+    for _ in range(2):
+        for number in range(50):
+            answers.execute(f"( call note en.{'a' * 5_000}{number} )")
+    assert len(runs) == 100  # each of them is gone by the time it is asked for again
+    answers.execute("( call note en.a )")
+    answers.execute("( call note en.a )")
+    assert len(runs) == 101
+    assert answers._bytes <= 100_000
+
+
+def test_what_strangers_ask_is_not_remembered(answers):
+    for _ in range(3):
+        verdict, denotation = answers.fresh("( call note en.a )")
+        assert verdict.ok and denotation == "(list (name en.a))"
+    assert len(runs) == 3
+    assert answers.fresh("( call note")[1] is None
+    assert not answers.fresh("( call note ( string a ) )", 1.0)[0].semantics

@@ -32,7 +32,8 @@ def test_a_run_leaves_settings_vocabularies_weights_and_a_log(toy_files, tmp_pat
     folder = tmp_path / "runs" / "first"
     events = list(train(recipe(), folder, device=CPU))
     assert sorted(path.name for path in folder.iterdir()) == sorted(
-        ["config.toml", "query.vocab", "lf.vocab", "log.jsonl", *(f"{stage}.safetensors" for stage in STAGES)]
+        ["config.toml", "query.vocab", "lf.vocab", "log.jsonl", "manifest.json"]
+        + [f"{stage}.safetensors" for stage in STAGES]
     )
     assert isinstance(events[0], Note)
     assert "42 pairs to train on, 9 for dev" in events[0].text

@@ -33,10 +33,9 @@ def execute_forms(domain: DomainOption, file: FileArgument = "-") -> None:
     Example: echo "( count ( all hut ) )" | dualparse execute --domain trails
     """
     opened = open_domain(domain)
-    execute = opened.execute
-    if execute is None:
+    if opened.execute is None:
         raise InputError(f"forms of {opened.name} can be checked, not executed: use `dualparse check`")
-    _answer_lines(file, lambda text: _denotation(execute, text))
+    _answer_lines(file, lambda text: _denotation(opened, text))
 
 
 def check_forms(domain: DomainOption, file: FileArgument = "-") -> None:
@@ -48,15 +47,20 @@ def check_forms(domain: DomainOption, file: FileArgument = "-") -> None:
     _answer_lines(file, lambda text: _verdict(opened, text))
 
 
-def _denotation(execute: Callable[[str], str], text: str) -> str:
+def _denotation(domain: Domain, text: str) -> str:
+    """Of forms that come in a stream nothing is remembered, however many there are."""
+    if domain.fresh is not None:
+        verdict, answer = domain.fresh(text, None)
+        return _error(verdict.reason, text) if answer is None else answer
+    assert domain.execute is not None
     try:
-        return execute(text)
+        return domain.execute(text)
     except LF_ERRORS as error:
         return _error(str(error), text)
 
 
 def _verdict(domain: Domain, text: str) -> str:
-    verdict = domain.check(text)
+    verdict = domain.check(text) if domain.fresh is None else domain.fresh(text, None)[0]
     return "ok" if verdict.ok else _error(verdict.reason, text)
 
 

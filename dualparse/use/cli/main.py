@@ -27,6 +27,7 @@ from dualparse.use.cli import (
     sweep,
     synthesis,
     train,
+    verify,
     weigh,
 )
 
@@ -45,6 +46,7 @@ PARTS = (
     train,
     evaluate,
     errors,
+    verify,
     weigh,
     parse,
     serve,

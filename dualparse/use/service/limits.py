@@ -21,6 +21,8 @@ class Limits:
     workers  searches at the same time, for each run
     room     most jobs that wait for one model
     seconds  most for one request
+    form_seconds    most for the execution of a form
+    form_processes  processes that execute the forms of a run
     head_seconds  most for the head of a request to arrive
     connections   most that are open
     per_client    most that one address has open
@@ -30,6 +32,8 @@ class Limits:
     workers: int = 1
     room: int = 256
     seconds: float = 10.0
+    form_seconds: float = 1.0
+    form_processes: int = 2
     head_seconds: float = 5.0
     connections: int = 2048
     per_client: int = 1024

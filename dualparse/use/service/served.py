@@ -1,22 +1,25 @@
 """One run as the service holds it: its parser, and a queue for each thing it can be asked.
 
 In: requests' texts. Out: the plain results of `dualparse.use.api`. Questions are searched together; what has no batched
-form (wordings, whose phrases are drawn anew for each form, explanations, executions) runs one by one in its own thread.
+form (wordings, whose phrases are drawn anew for each form, explanations) runs one by one in its own thread. Forms that
+callers send are executed apart from all that: see `dualparse.use.service.apart`.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from queue import SimpleQueue
 
 from dualparse.domains.domain import Domain
-from dualparse.domains.metrics import meaning
 from dualparse.domains.text import Reading
 from dualparse.errors import InputError
-from dualparse.lf.verdict import Verdict
 from dualparse.use.api import Explanation, Parse, Parser, Wording
+from dualparse.use.service import apart
+from dualparse.use.service.apart import Apart, Executed
 from dualparse.use.service.batching import Batcher, Job, Result
 from dualparse.use.service.limits import Limits
 
@@ -29,12 +32,6 @@ class Asked:
 
     question: str
     k: int
-
-
-@dataclass(frozen=True)
-class Executed:
-    verdict: Verdict
-    answer: str | None
 
 
 @dataclass(frozen=True)
@@ -88,10 +85,23 @@ async def open_run(name: str, parser: Parser, limits: Limits) -> AsyncIterator[S
             for asked, reading in zip(batch, readings, strict=True)
         ]
 
-    def execute(form: str) -> Executed:
-        return Executed(parser.domain.check(form), meaning(form, parser.domain))
-
     async with AsyncExitStack() as stack:
+        processes = _processes(parser.domain, limits)
+        for process in processes:
+            stack.callback(process.close)  # when the queue is empty
+        await asyncio.gather(*(asyncio.to_thread(process.start) for process in processes))
+        free: SimpleQueue[Apart] = SimpleQueue()
+        for process in processes:
+            free.put(process)
+
+        def execute(forms: Sequence[str]) -> list[Executed]:
+            if not processes:
+                return [apart.execute(parser.domain, form, seconds=limits.form_seconds) for form in forms]
+            process = free.get()
+            try:
+                return [process.execute(form) for form in forms]
+            finally:
+                free.put(process)
 
         async def queue(work: Callable[[Sequence[Job]], Sequence[Result]]) -> Batcher[Job, Result]:
             return await stack.enter_async_context(Batcher(work, most=1, room=limits.room))
@@ -103,8 +113,16 @@ async def open_run(name: str, parser: Parser, limits: Limits) -> AsyncIterator[S
             await stack.enter_async_context(parsing),
             await queue(lambda jobs: [parser.verbalize(form, k=k) for form, k in jobs]),
             await queue(lambda jobs: [parser.explain(question, form) for question, form in jobs]),
-            await queue(lambda jobs: [execute(form) for form in jobs]),
+            await stack.enter_async_context(
+                Batcher(execute, most=1, room=limits.room, workers=max(len(processes), 1)),
+            ),
         )
+
+
+def _processes(domain: Domain, limits: Limits) -> list[Apart]:
+    """Where forms of strangers are executed; nowhere else than here for a domain that only this process has."""
+    count = limits.form_processes if domain.opened_as else 0
+    return [Apart(domain.opened_as, seconds=limits.form_seconds) for _ in range(count)]
 
 
 def _read(parser: Parser, question: str) -> Reading | InputError:

@@ -1,0 +1,67 @@
+"""What a finished run folder holds: `manifest.json` in, the first file that is not as it was written out.
+
+The manifest is written last and names every file that answers depend on, with its size and SHA-256; folders of runs
+below have their own. A folder without one is unfinished, or was written before there were manifests: it is used, and
+tensors still carry a digest of their own (`dualparse.networks.tensors`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from dualparse.errors import InputError
+from dualparse.files import write_text
+
+NAME = "manifest.json"
+LISTED = ("config.toml", "*.vocab", "*.safetensors", "log.jsonl")
+CHECKPOINT = ".checkpoint.safetensors"
+
+
+def write_manifest(folder: Path) -> None:
+    """List what is there now."""
+    listed = {path.name: _told(path) for pattern in LISTED for path in folder.glob(pattern)}
+    files = {name: listed[name] for name in sorted(listed) if not name.endswith(CHECKPOINT)}
+    write_text(folder / NAME, json.dumps({"files": files}, indent=1) + "\n")
+
+
+def forget_manifest(folder: Path) -> None:
+    """Before anything of a run changes."""
+    (folder / NAME).unlink(missing_ok=True)
+
+
+def verify(folder: Path, *, missing: bool = False) -> int | None:
+    """How many files of a folder are as they were written, None where no manifest says so; `InputError` for the first
+    that is not. `missing` allows for files that are not there."""
+    path = folder / NAME
+    if not path.exists():
+        return None
+    listed = _read(path)
+    for name, told in listed.items():
+        file = folder / name
+        if not file.is_file():
+            if missing:
+                continue
+            raise InputError("missing, though the run was finished with it (see manifest.json)", path=file)
+        size = file.stat().st_size
+        if size != told["size"]:
+            raise InputError(f"damaged: {size} bytes, and {told['size']} were written", path=file)
+        if _told(file) != told:
+            raise InputError("damaged: its content is not what was written (see manifest.json)", path=file)
+    return len(listed)
+
+
+def _told(path: Path) -> dict[str, int | str]:
+    content = path.read_bytes()
+    return {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def _read(path: Path) -> dict[str, dict[str, int | str]]:
+    try:
+        files = json.loads(path.read_bytes())["files"]
+        if all(Path(name).name == name and told.keys() == {"size", "sha256"} for name, told in files.items()):
+            return files
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass
+    raise InputError("damaged: not the manifest of a run", path=path)

@@ -1,0 +1,163 @@
+"""Run folders that are damaged: no missing or changed file goes unnoticed, whoever opens the folder."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import small_runs
+import torch
+import toy
+from typer.testing import CliRunner
+
+from dualparse import manifest
+from dualparse.errors import InputError
+from dualparse.files import holding
+from dualparse.networks.tensors import load_tensors, save_tensors
+from dualparse.runs import Run
+from dualparse.training.run import train
+from dualparse.use.api import load
+from dualparse.use.cli.main import app
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("manifest")
+    with toy.registered(toy.write_files(folder / "toy")):
+        list(train(small_runs.recipe(), folder / "run", device=CPU))
+    return folder / "run"
+
+
+@pytest.fixture
+def run(trained, tmp_path) -> Path:
+    return Path(shutil.copytree(trained, tmp_path / "run"))
+
+
+def flip(path: Path, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def test_every_file_that_answers_depend_on_is_listed(trained):
+    listed = json.loads((trained / manifest.NAME).read_text(encoding="utf-8"))["files"]
+    assert set(listed) == {path.name for path in trained.iterdir()} - {manifest.NAME}
+    assert manifest.verify(trained) == len(listed)
+
+
+def test_a_missing_file_is_told_by_name(run):
+    for name in ("config.toml", "query.vocab", "lf2q.safetensors", "lf_lm.safetensors"):
+        moved = (run / name).rename(run / "elsewhere")
+        with pytest.raises(InputError, match=f"{name}: missing"):
+            load(run, domain=toy.domain())
+        moved.rename(run / name)
+    assert load(run, domain=toy.domain()).parse("list all lakes")
+
+
+def test_no_damage_goes_unnoticed(run, trained):
+    """Cuts, flipped bits and zeroed pages, in every file."""
+    draw = random.Random(1)
+    for name in sorted(path.name for path in run.iterdir()):
+        for _ in range(8):
+            path, whole = run / name, (trained / name).read_bytes()
+            at = draw.randrange(len(whole))
+            kind = draw.choice(["cut", "flip", "zero"])
+            damaged = {
+                "cut": whole[:at],
+                "flip": whole[:at] + bytes([whole[at] ^ (1 << draw.randrange(8))]) + whole[at + 1 :],
+                "zero": whole[:at] + bytes(min(64, len(whole) - at)) + whole[at + 64 :],
+            }[kind]
+            if damaged != whole:
+                path.write_bytes(damaged)
+                with pytest.raises(InputError) as told:
+                    Run.open(run)
+                assert name in str(told.value) or name == manifest.NAME
+            path.write_bytes(whole)
+
+
+def test_tensors_tell_their_own_damage(tmp_path):
+    """A checkpoint, or the weights of a folder without a manifest."""
+    path, tensors = tmp_path / "x.safetensors", {"a": torch.randn(40, 5), "b": torch.tensor(3), "c": torch.zeros(0, 2)}
+    save_tensors(path, tensors, {"epoch": "3"})
+    found, told = load_tensors(path)
+    assert told == {"epoch": "3"} and all(torch.equal(found[name], tensors[name]) for name in tensors)
+    whole = path.read_bytes()
+    for at in range(8, len(whole), 7):
+        flip(path, at)
+        with pytest.raises(InputError, match="damaged"):
+            load_tensors(path)
+        path.write_bytes(whole)
+
+
+def test_a_folder_without_a_manifest_can_be_used(run):
+    (run / manifest.NAME).unlink()
+    assert load(run, domain=toy.domain()).parse("list all lakes")
+    result = CliRunner().invoke(app, ["verify", str(run)])
+    assert result.exit_code == 0 and "older than manifests" in result.output
+
+
+def test_where_both_agents_choose_no_one_is_left_out_silently(run):
+    recipe = Run.open(run).recipe
+    (run / manifest.NAME).unlink()
+    Run(run).save_recipe(recipe.model_copy(update={"search": recipe.search.model_copy(update={"reconstruction": 1.0})}))
+    (run / "lf2q.safetensors").unlink()
+    with pytest.raises(InputError, match="lf2q is not trained yet"):
+        load(run, domain=toy.domain())
+
+
+def test_the_command_says_what_is_well_and_what_is_not(run):
+    result = CliRunner().invoke(app, ["verify", str(run)])
+    assert result.exit_code == 0 and f"{len(list(run.iterdir())) - 1} files ok" in result.output
+    shutil.copytree(run, run / "members" / "2")
+    flip(run / "members" / "2" / "lf.vocab", 5)
+    result = CliRunner().invoke(app, ["verify", str(run)])
+    assert result.exit_code == 2 and "lf.vocab: damaged" in result.stderr and "files ok" in result.output
+
+
+def test_a_run_that_goes_on_makes_what_is_missing_and_refuses_what_is_damaged(trained, tmp_path):
+    with toy.registered(toy.write_files(tmp_path / "toy")):
+        run = Path(shutil.copytree(trained, tmp_path / "run"))
+        (run / "lf2q.safetensors").unlink()
+        list(train(small_runs.recipe(), run, resume=True, device=CPU))
+        assert small_runs.left_behind(run)["lf2q.safetensors"] == small_runs.left_behind(trained)["lf2q.safetensors"]
+        manifest.verify(run)
+        flip(run / "q2lf.safetensors", 500)
+        with pytest.raises(InputError, match=r"q2lf\.safetensors: damaged"):
+            list(train(small_runs.recipe(), run, resume=True, device=CPU))
+
+
+def test_a_run_under_way_has_no_manifest_and_no_second_trainer(trained, tmp_path):
+    with toy.registered(toy.write_files(tmp_path / "toy")):
+        run = Path(shutil.copytree(trained, tmp_path / "run"))
+        first = train(small_runs.recipe(), run, resume=True, device=CPU)
+        next(first)
+        assert not (run / manifest.NAME).exists()
+        with pytest.raises(InputError, match="another process is at work in this folder"):
+            next(train(small_runs.recipe(), run, resume=True, device=CPU))
+        list(first)
+        list(train(small_runs.recipe(), run, resume=True, device=CPU))
+    assert not [path for path in run.iterdir() if path.suffix == ".part"]
+
+
+def test_the_lock_of_a_killed_process_holds_nobody_up(tmp_path):
+    code = (
+        "import sys, pathlib, dualparse.files as files\n"
+        "with files.holding(pathlib.Path(sys.argv[1])): print('in', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None and other.stdout.readline() == "in\n"
+        with pytest.raises(InputError, match="another process"), holding(tmp_path):
+            pass
+        other.kill()
+        other.wait()
+    with holding(tmp_path):
+        pass
