@@ -13,7 +13,6 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 PROMISES = {
     "check_a_form.py": ["one complete tree: True  makes sense: True", "(number 40 km) has not"],
     "constrained_search.py": ["one complete tree each"],
-    "custom_reward.py": ["( filter ( all boat ) berth = harbour.north_pier )"],
     "execute_a_form.py": ["( count ( all hut ) ) => (list (number 10 count))", "does not run", "not a form"],
     "explain_a_parse.py": ["boat.grey_gull", "copied from 'Grey Gull'"],
     "parse_a_question.py": ["1. ( filter ( all boat ) electric )", "(name boat.heron)"],
@@ -41,7 +40,7 @@ def boats(tmp_path_factory) -> Path:
 
 
 def test_every_example_is_played():
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {*PROMISES, "own_domain.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*PROMISES, "own_domain.py", "custom_reward.py"}
 
 
 @pytest.mark.parametrize("name", PROMISES)
@@ -59,6 +58,13 @@ def test_constrained_search_finds_complete_trees_alone(boats, capsys):
     assert len(bound.strip().splitlines()) == 5
     for complaint in ("after the form's end", "without an opening one", "missing closing", "empty list"):
         assert complaint not in bound
+
+
+def test_a_reward_of_ones_own_changes_what_is_learned(tmp_path, capsys):
+    play("custom_reward.py", tmp_path)
+    lines = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
+    words = {name: float(told.split()[0]) for name, _, told in lines}
+    assert words["brief queries"] < words["the paper's rewards"] - 0.3
 
 
 def test_a_domain_of_ones_own_is_learned(boats):
