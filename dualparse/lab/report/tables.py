@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from statistics import mean
@@ -75,6 +75,47 @@ def main_table(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> Table:
     header = ["method", "ATIS, paper", "ATIS, dualparse", "OVERNIGHT, paper", "OVERNIGHT, dualparse"]
     title = f"{_SHARES[labeled]}: test exact match on ATIS, mean denotation accuracy on OVERNIGHT"
     return Table("main", title, header, rows, records)
+
+
+def overview_table(outcomes: Sequence[Outcome]) -> Table:
+    """What a newcomer wants to see first, on one screen: the paper's parsers without and with the game, what is best on
+    dev of all we added, and the best published elsewhere."""
+    rows, records = [], []
+    datasets = list(DATASETS.items())
+
+    def add(labeled: float, name: str, published: Sequence[float | None], ours: Sequence[list[Scores]]) -> None:
+        shown = [str(cells[0]) if len(cells) == 1 else _average(cells) for cells in ours]
+        (atis, overnight), (ours_atis, ours_overnight) = map(_number, published), shown
+        rows.append([f"{labeled:.0%}", name, atis, ours_atis, overnight, ours_overnight])
+        records.append({"labels": labeled, "method": name, **dict(zip(DATASETS, map(average, ours), strict=True))})
+
+    for labeled, names in _OVERVIEW.items():
+        ours = [
+            best_of_ours(outcomes, domains, base=base, labeled=labeled)
+            for base in _MAIN[labeled]
+            for _, domains in datasets
+        ]
+        best = [_best_on_dev(outcomes, filter(None, ours), domains, labeled) for _, domains in datasets]
+        for name in dict.fromkeys([*names, *filter(None, best)]):
+            cells = [[scores(outcomes, name, domain, labeled=labeled) for domain in domains] for _, domains in datasets]
+            add(labeled, name, [paper_score(dataset, name, labeled) for dataset in DATASETS], cells)
+    for name, numbers in PAPER["published"].items():
+        add(1.0, name, [number or None for number in numbers], [[Scores()], [Scores()]])
+    header = ["labels", "method", "ATIS, published", "ATIS, dualparse", "OVERNIGHT, published", "OVERNIGHT, dualparse"]
+    title = "Test exact match on ATIS, mean test denotation accuracy of OVERNIGHT's eight domains, %"
+    return Table("overview", title, header, rows, records)
+
+
+def _best_on_dev(
+    outcomes: Sequence[Outcome], names: Iterable[str], domains: Sequence[str], labeled: float
+) -> str | None:
+    """Of several methods the one that is best on dev among those run on all domains."""
+    found = {name: _runs(outcomes, name, domains, labeled) for name in names}
+    whole = {name: mean_dev(chain.from_iterable(runs)) for name, runs in found.items() if all(runs)}
+    return max(sorted(whole), key=lambda name: whole[name]) if whole else None
+
+
+_OVERVIEW = {1.0: ["Att", "Att+Dual+LF", "AttPtr", "AttPtr+Dual+LF"], 0.5: ["AttPtr", "AttPtr+Dual+LF+Q"]}
 
 
 def own_table(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> Table:
