@@ -10,7 +10,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -22,7 +22,9 @@ from dualparse.suggest import unknown_name
 
 LEARNED_FROM_DEV = "this run has learned from the dev pairs: scores on them say nothing, use --split test"
 
-TEACHERS, MEMBERS = "teachers", "members"  # folders below a run's own: runs that label, that answer together with it
+MEMBERS = "members"  # folder below a run's own: runs that answer together with it
+
+ANY_DOMAIN = "{domain}"  # in a recipe that is the same for several
 
 Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "pseudo", "dual"]
 
@@ -42,18 +44,11 @@ class DataSettings(Closed):
     canonical: int = Field(
         0, ge=0, description="pairs made from the domain's grammar (canonical utterance, form) to train on as well"
     )
-    noise: float = Field(
-        0.0,
-        ge=0,
-        lt=1,
-        description="share of words left out of what q2lf reads of canonical pairs, and of foreign ones put in",
-    )
     analogies: int = Field(0, ge=0, description="pairs made by analogy with labeled ones, for q2lf to train on as well")
     family: tuple[str, ...] = Field(
-        (), description="domains with forms of the same kind: their pairs pre-train the agents as well"
-    )
-    joint: bool = Field(
-        False, description="dev pairs of the whole family choose the pre-trained agents, which its domains then share"
+        (),
+        description="domains with forms of the same kind, its own among them: the pairs of all pre-train the agents, "
+        "their dev pairs choose them, and all domains share them",
     )
     unlabeled: float = Field(1.0, ge=0, le=1, description="share of the other pairs kept, torn into queries and forms")
     queries: bool = Field(
@@ -61,18 +56,11 @@ class DataSettings(Closed):
     )
     forms: bool = Field(True, description="use the forms without label")
     synthesized: bool = Field(False, description="use the domain's synthesised forms (its extra file) as well")
-    recombined: int = Field(0, ge=0, description="forms made of parts of the training forms, to use as well")
     split_seed: int = Field(1, description="seed of the dev and label splits; the same for every stage of a run")
     everything: bool = Field(
         False, description="learn from the dev pairs as well: no epoch is chosen then, the last of each stage counts"
     )
     min_count: int = Field(1, ge=1, description="a query word seen less often in training reads as <unk>")
-
-    @model_validator(mode="after")
-    def _a_family_is_joint(self) -> DataSettings:
-        if self.joint and (not self.family or self.noise):
-            raise ValueError("joint is for a family, without noise: all its domains learn from the same pairs")
-        return self
 
     @model_validator(mode="after")
     def _something_is_labeled(self) -> DataSettings:
@@ -134,11 +122,8 @@ class TrainSettings(Closed):
     batch_size: int = Field(16, ge=1, description="pairs per update")
     updates: int = Field(1, ge=1, description="least updates of an epoch: few pairs are gone through several times")
     learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate")
-    final_rate: float = Field(
-        1.0, ge=0, le=1, description="share of the learning rate left at the end, reached linearly"
-    )
-    weight_decay: float = Field(1e-5, ge=0, description="L2 penalty, not on biases")
-    clip: float = Field(5.0, gt=0, description="largest norm of the gradient")
+    weight_decay: ClassVar[float] = 1e-5  # L2 penalty, not on biases; as in the paper
+    clip: ClassVar[float] = 5.0  # largest norm of the gradient; as in the paper
     average: float = Field(
         0.0, ge=0, lt=1, description="decay of a moving average of the weights that is evaluated and kept"
     )
@@ -147,8 +132,8 @@ class TrainSettings(Closed):
     evaluate_every: int = Field(1, ge=1, description="epochs from one dev score to the next")
 
 
-class LanguageModelSettings(TrainSettings):
-    """How the language models are trained."""
+class LanguageModelSettings(Closed):
+    """How long the language models are trained; all else is as the agents have it by default."""
 
     epochs: int = Field(30, ge=1, description="passes over the texts at the most")
     patience: int = Field(3, ge=1, description="epochs without a better dev score after which training stops")
@@ -259,18 +244,6 @@ class PseudoSettings(Closed):
 
     discount: float = Field(0.5, ge=0, le=1, description="weight of a made-up pair")
     epochs: int = Field(0, ge=0, description="passes over labeled and made-up pairs at the most; 0: train.epochs")
-    teachers: int = Field(
-        1, ge=1, description="pairs of agents, trained from different seeds, that label together; 1: those of the run"
-    )
-    distinct: bool = Field(
-        False, description="the words lf2q finds for a form count once, however often the form is there"
-    )
-    reconstruction: float = Field(
-        0.0, ge=0, description="weight of lf2q's way back where both agents choose the form of a query; 0: q2lf alone"
-    )
-    analogies: int = Field(
-        0, ge=0, description="pairs made by analogy between labeled pairs and queries with a made-up form"
-    )
 
 
 class SearchSettings(Closed):
@@ -322,6 +295,12 @@ class Recipe(Closed):
     search: SearchSettings = Field(SearchSettings(), description=SearchSettings.__doc__)
 
     @model_validator(mode="after")
+    def _says_which_domain(self) -> Recipe:
+        if self.domain == ANY_DOMAIN:
+            raise ValueError("this recipe is for several domains, say for which: --set domain=NAME")
+        return self
+
+    @model_validator(mode="after")
     def _stops_fit(self) -> Recipe:
         for name, epoch in self.stop_at.items():
             stage = name.rpartition("/")[2]
@@ -358,8 +337,9 @@ class Recipe(Closed):
         if stage == "pseudo" and self.pseudo.epochs:
             first = min(self.train.evaluate_from, self.pseudo.epochs)
             return self.train.model_copy(update={"epochs": self.pseudo.epochs, "evaluate_from": first})
-        other = {"dual": self.game, "query_lm": self.language_model, "lf_lm": self.language_model}
-        return other.get(stage, self.train)
+        if stage in ("query_lm", "lf_lm"):
+            return TrainSettings(epochs=self.language_model.epochs, patience=self.language_model.patience)
+        return self.game if stage == "dual" else self.train
 
 
 def read_recipe(path: Path, *, overrides: Sequence[str] = (), given: Path | str = "--set") -> Recipe:

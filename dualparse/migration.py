@@ -38,10 +38,30 @@ class Gone:
 
 
 _PSEUDO, _GAME, _MODELS = ("pseudo",), ("dual",), ("query_lm", "lf_lm")
+_AGENTS = ("q2lf", "lf2q", "pseudo", "dual")
 
-REMOVED: dict[str, Gone] = {}
-
-REMOVED |= {
+REMOVED: dict[str, Gone] = {
+    "data.noise": Gone(0.0),
+    "data.recombined": Gone(0, ("lf_lm", "pseudo", "dual")),
+    "train.final_rate": Gone(1.0, _AGENTS),
+    "train.weight_decay": Gone(1e-5, _AGENTS),
+    "train.clip": Gone(5.0, _AGENTS),
+    "language_model.batch_size": Gone(16, _MODELS),
+    "language_model.updates": Gone(1, _MODELS),
+    "language_model.learning_rate": Gone(1e-3, _MODELS),
+    "language_model.final_rate": Gone(1.0, _MODELS),
+    "language_model.weight_decay": Gone(1e-5, _MODELS),
+    "language_model.clip": Gone(5.0, _MODELS),
+    "language_model.average": Gone(0.0, _MODELS),
+    "language_model.evaluate_from": Gone(1, _MODELS),
+    "language_model.evaluate_every": Gone(1, _MODELS),
+    "game.final_rate": Gone(1.0, _GAME),
+    "game.weight_decay": Gone(1e-5, _GAME),
+    "game.clip": Gone(5.0, _GAME),
+    "pseudo.teachers": Gone(1, _PSEUDO),
+    "pseudo.distinct": Gone(False, _PSEUDO),
+    "pseudo.reconstruction": Gone(0.0, _PSEUDO),
+    "pseudo.analogies": Gone(0, _PSEUDO),
     "game.length_power": Gone(1.0, _GAME),
     "game.query_sharpness": Gone(0.0, _GAME),
     "game.form_sharpness": Gone(0.0, _GAME),
@@ -113,7 +133,14 @@ def _name_rewards(values: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-CHANGES: list[Change] = [_name_rewards]
+def _families_are_joint(values: dict[str, Any]) -> dict[str, Any]:
+    """Every family shares its agents now. Without a family there was nothing to share."""
+    data = values.get("data", {})
+    shared = data.pop("joint", False)
+    return {"data.joint": shared} if data.get("family") and not shared else {}
+
+
+CHANGES: list[Change] = [_name_rewards, _families_are_joint]
 
 
 def migrate(values: Mapping[str, Any], schema: int = 1) -> Migrated:

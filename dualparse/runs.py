@@ -8,8 +8,7 @@ log.jsonl                        a record per epoch
 manifest.json                    the size and SHA-256 of the files above, written when all stages are finished
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
 refit                            a run folder: the same once more, with the dev pairs as well
-teachers/2 ..., members/2 ...    run folders with other seeds: agents that labeled together with the run's own for its
-                                 stage `pseudo`, parsers that answer together with its own
+members/2 ...                    run folders with other seeds: parsers that answer together with its own
 """
 
 from __future__ import annotations

@@ -45,7 +45,6 @@ WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["networks"
 
 # What still goes the wrong way.
 LEFT = {
-    ("training", "lab"),
 }
 
 

@@ -26,32 +26,3 @@ def reworded(words: Sequence[str], form: Sequence[str], lexicon: Lexicon, *, rng
             phrases = [p for p in lexicon.phrases(mention.entity) if set(lexicon.map_words(p)) == {mention.entity}]
             said[mention.start : mention.end] = rng.choice(phrases)
     return tuple(said)
-
-
-def noisy(
-    words: Sequence[str],
-    form: Sequence[str],
-    lexicon: Lexicon,
-    *,
-    others: Sequence[str],
-    share: float,
-    rng: random.Random,
-) -> tuple[str, ...]:
-    """The utterance with a share of its words left out, and as many of the others put in; names stay whole.
-
-    >>> lexicon = Lexicon([(("larch", "path"), "trail.larch")])
-    >>> query, form = "length of larch path".split(), "( get trail.larch length )".split()
-    >>> noisy(query, form, lexicon, others=["please"], share=0.4, rng=random.Random(3))
-    ('please', 'of', 'please', 'larch', 'path')
-    """
-    names = {mention.start: mention.end for mention in lexicon.match(words) if mention.entity in form}
-    said: list[str] = []
-    start = 0
-    while start < len(words):
-        end = names.get(start, start + 1)
-        if others and rng.random() < share:
-            said.append(rng.choice(others))
-        if start in names or rng.random() >= share:
-            said.extend(words[start:end])
-        start = end
-    return tuple(said) or tuple(words)

@@ -1,4 +1,4 @@
-"""What a run is made of: its stages, the names of their weights, and the runs below it, its teachers and members.
+"""What a run is made of: its stages, the names of their weights, and the runs below it, the members of a committee.
 
 In: a recipe. Out: names, folders and recipes; nothing is read or trained.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dualparse.config import MEMBERS, TEACHERS, Recipe, Stage
-from dualparse.lab.sharing import essence
+from dualparse.config import MEMBERS, Recipe, Stage
+from dualparse.training.sharing import essence
 
 WHOLE = "."  # all stages of a run itself, among what it takes from others
 
@@ -29,19 +29,6 @@ def is_finished(folder: Path, recipe: Recipe, *stages: str) -> bool:
     """Whether a run folder has the weights of these stages, or of all there are."""
     names = [name for stage in stages or recipe.stages for name in results(recipe, stage).values()]
     return all((folder / f"{name}.safetensors").exists() for name in names)
-
-
-def teachers(recipe: Recipe) -> dict[str, Recipe]:
-    """The runs whose agents label together with a run's own: folder below its own -> recipe, which differs in the seed.
-
-    >>> from dualparse.config import make_recipe
-    >>> stages = ["q2lf", "lf2q", "pseudo"]
-    >>> found = teachers(make_recipe({"domain": "trails", "stages": stages, "pseudo": {"teachers": 3}}))
-    >>> {folder: (other.seed, other.stages) for folder, other in found.items()}
-    {'teachers/2': (1001, ('q2lf', 'lf2q')), 'teachers/3': (2001, ('q2lf', 'lf2q'))}
-    """
-    count = recipe.pseudo.teachers if "pseudo" in recipe.stages else 1
-    return _other_seeds(recipe, TEACHERS, count, stages=("q2lf", "lf2q"))
 
 
 def members(recipe: Recipe) -> dict[str, Recipe]:
@@ -69,11 +56,8 @@ def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage
 
 
 def below(recipe: Recipe) -> dict[str, Recipe]:
-    """All runs below a run: its teachers and members, and theirs."""
-    found: dict[str, Recipe] = {}
-    for place, other in (teachers(recipe) | members(recipe)).items():
-        found |= {place: other} | {f"{place}/{inner}": each for inner, each in below(other).items()}
-    return found
+    """All runs below a run: its members, which have none."""
+    return members(recipe)
 
 
 def all_stages(recipe: Recipe) -> dict[str, tuple[str, Recipe, Stage]]:

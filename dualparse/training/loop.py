@@ -48,7 +48,6 @@ class Schedule:
     patience: int = 1000
     evaluate_from: int = 1
     evaluate_every: int = 1
-    final_rate: float = 1.0
     seed: int = 1
     stop_at: int = 0
 
@@ -118,7 +117,6 @@ def fit(task: Task, schedule: Schedule, *, checkpoint: Path | None = None) -> It
         epoch = progress.epoch + 1
         started = time.perf_counter()
         torch.manual_seed(epoch_seed(schedule.seed, task.stage, epoch))
-        stepper.set_rate(1 - (1 - schedule.final_rate) * (epoch - 1) / max(schedule.epochs - 1, 1))
         for module in stepper.modules.values():
             module.train()
         for done, total in task.epoch(epoch):

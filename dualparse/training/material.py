@@ -23,7 +23,7 @@ from dualparse.lf.grammar import Limits
 from dualparse.networks.network import Network
 from dualparse.synthesis.analogy import by_analogy
 from dualparse.synthesis.forms import canonical_pairs, synthesize
-from dualparse.synthesis.wording import noisy, reworded
+from dualparse.synthesis.wording import reworded
 
 MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a recursive grammar may have no end
 
@@ -48,15 +48,13 @@ class Relative:
 
 @dataclass(frozen=True)
 class Material:
-    """Examples as this run may use them: pairs that people labeled, pairs made from the grammar (`noisy`: the same, as
-    q2lf reads them), pairs made by analogy, `queries` and `forms` without label, and the `relatives`. In a `joint`
-    family all its domains are among these, in its own order, so that the agents of each learn the same. Where
-    everything is learned from, there is no dev."""
+    """Examples as this run may use them: pairs that people labeled, pairs made from the grammar, pairs made by analogy,
+    `queries` and `forms` without label, and the `relatives`: all domains of the family, the own one too, in the order
+    of the family, so that the agents of each learn the same. Where everything is learned from, there is no dev."""
 
     domain: Domain
     labeled: list[Example]
     canonical: list[Example]
-    noisy: list[Example]
     analogous: list[Example]
     queries: list[Example]
     forms: list[Example]
@@ -64,7 +62,6 @@ class Material:
     query_vocab: Vocab
     lf_vocab: Vocab
     relatives: list[Relative]
-    joint: bool = False
 
     @property
     def others(self) -> list[Relative]:
@@ -78,7 +75,7 @@ class Material:
 
     def pairs_of(self, direction: Direction) -> list[Example]:
         """The pairs an agent learns from: lf2q learns to speak as people do, where any have spoken."""
-        read = self.labeled + self.noisy + self.analogous
+        read = self.labeled + self.canonical + self.analogous
         return read if direction == "q2lf" else self.labeled or self.canonical
 
     @property
@@ -111,26 +108,22 @@ def load_material(recipe: Recipe, domain: Domain | None = None) -> Material:
     queries = (train.queries + splits.extra_queries) if settings.queries else []
     forms = train.forms if settings.forms else []
     relatives = load_relatives(domain, settings)
-    own = [] if settings.joint else known + splits.extra_queries + made
+    own = [] if relatives else known + splits.extra_queries + made
     seen = own + [each for relative in relatives for each in relative.seen]
     lexicons = [domain.lexicon, *(relative.domain.lexicon for relative in relatives)]
     return Material(
         domain,
         train.labeled,
         made,
-        noisy_examples(made, queries, domain.lexicon, settings),
         _of_the_family(domain, relatives) or analogous_examples(domain, train.labeled, settings),
         queries,
-        forms
-        + (splits.extra_forms if settings.synthesized else [])
-        + recombined_examples(domain, train.labeled + forms, settings),
+        forms + (splits.extra_forms if settings.synthesized else []),
         dev,
         Vocab.build((example.query for example in seen if example.query), min_count=settings.min_count),
         Vocab.build(
             (example.lf for example in seen if example.lf), always=chain.from_iterable(map(_lexicon_tokens, lexicons))
         ),
         relatives,
-        settings.joint,
     )
 
 
@@ -150,15 +143,13 @@ def _of_the_family(domain: Domain, relatives: list[Relative]) -> list[Example]:
 
 
 def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
-    """The rest of the family, or all of it where it is joint. Its pairs keep as large a share of their labels as the
-    domain's own, and as many are made for each."""
+    """All of the family. Its pairs keep as large a share of their labels as the domain's own, and as many are made for
+    each."""
     family = [open_domain(name) for name in settings.family]
-    if settings.joint and domain.name not in (other.name for other in family):
-        raise InputError(f"data.joint: the domain {domain.name!r} is not in its family {list(settings.family)}")
+    if family and domain.name not in (other.name for other in family):
+        raise InputError(f"data.family: the domain {domain.name!r} is not in its family {list(settings.family)}")
     relatives = []
     for other in family:
-        if other.name == domain.name and not settings.joint:
-            continue
         splits = load_examples(other, dev_seed=settings.split_seed)
         split, known = _training(splits, settings)
         made = canonical_examples(other, settings)
@@ -186,31 +177,6 @@ def analogous_examples(domain: Domain, labeled: list[Example], settings: DataSet
     if not settings.analogies:
         return []
     return by_analogy(labeled, domain.check, n=settings.analogies, seed=settings.split_seed)
-
-
-def recombined_examples(domain: Domain, known: list[Example], settings: DataSettings) -> list[Example]:
-    """Forms without query, made of parts of known ones. Fewer than asked for where there are no more."""
-    if not settings.recombined:
-        return []
-    forms = {"train": [" ".join(example.lf or ()) for example in known]}
-    made = synthesize(domain, forms, n=settings.recombined, seed=settings.split_seed, source="forms")
-    return [Example(None, tuple(item.form.split())) for item in made.forms]
-
-
-def noisy_examples(
-    made: list[Example], queries: list[Example], lexicon: Lexicon, settings: DataSettings
-) -> list[Example]:
-    """Canonical pairs with noise in their utterances. The words put in are those that people use and the grammar does
-    not: nobody knows yet what they mean, so q2lf had better learn to read on."""
-    if not settings.noise:
-        return made
-    known = {word for example in made for word in example.query or ()} | _lexicon_tokens(lexicon)
-    others = [word for example in queries for word in example.query or () if word not in known]
-    rng = random.Random(f"noise {settings.split_seed}")
-    return [
-        Example(noisy(e.query or (), e.lf or (), lexicon, others=others, share=settings.noise, rng=rng), e.lf)
-        for e in made
-    ]
 
 
 def _lexicon_tokens(lexicon: Lexicon) -> set[str]:

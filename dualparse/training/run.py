@@ -14,20 +14,20 @@ from pathlib import Path
 
 import torch
 
-from dualparse.config import TEACHERS, DataSettings, ModelSettings, Recipe, Stage, dotted
+from dualparse.config import DataSettings, ModelSettings, Recipe, Stage, dotted
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
 from dualparse.engines import cpu
 from dualparse.engines.engine import told
 from dualparse.errors import InputError
 from dualparse.files import LOCK, holding, replacing, replacing_folder, unfinished
-from dualparse.lab.sharing import PRETRAINING, fingerprint, parser_recipe, read_in_answers, stage_recipe
 from dualparse.manifest import NAME as MANIFEST
 from dualparse.manifest import forget_manifest, verify, write_manifest
 from dualparse.runs import REFIT, Run
-from dualparse.training.anatomy import WHOLE, all_stages, is_finished, members, results, teachers
+from dualparse.training.anatomy import WHOLE, all_stages, is_finished, members, results
 from dualparse.training.loop import Record, Tick, fit
 from dualparse.training.material import Material, load_material
+from dualparse.training.sharing import PRETRAINING, parser_recipe, read_in_answers, stage_recipe
 from dualparse.training.stages import prepare
 
 MOST_TOLD = 3  # settings that differ, in an error
@@ -129,8 +129,6 @@ def _train(
         if is_finished(run.folder, recipe, stage):
             run.checkpoint(stage).unlink(missing_ok=True)
             continue
-        if stage == "pseudo":
-            yield from _train_below(teachers(recipe), recipe, folder, device, shared, domain)
         yield from _train_stage(recipe, run, stage, material, device)
     yield from _train_below(members(recipe), recipe, folder, device, shared, domain)
 
@@ -143,12 +141,10 @@ def _train_below(
     shared: Mapping[str, Path],
     domain: Domain | None,
 ) -> Iterator[Note | Tick | Record]:
-    """Runs in folders below this one's. Stages that the run it started from, or one below itself, has trained already
-    are taken over."""
+    """Runs in folders below this one's. Stages that the run it started from has trained already are taken over."""
     for number, (place, other) in enumerate(runs.items(), start=2):
-        kind = "teacher" if place.startswith(TEACHERS) else "parser"
-        yield Note(f"{kind} {number} of {len(runs) + 1}, seed {other.seed}: {folder / place}")
-        known = _twins(recipe, folder, other)
+        yield Note(f"parser {number} of {len(runs) + 1}, seed {other.seed}: {folder / place}")
+        known: dict[str, Path] = {}
         for name, (inner, *_) in all_stages(other).items():
             earlier = Path(recipe.start_from) / place / inner
             if recipe.start_from and (earlier / "config.toml").is_file():
@@ -163,21 +159,6 @@ def _of(place: str, events: Iterable[Note | Tick | Record]) -> Iterator[Note | T
     """What happens in a run below, its stages with the folder before."""
     for event in events:
         yield event if isinstance(event, Note) else replace(event, stage=f"{place}/{event.stage}")
-
-
-def _twins(recipe: Recipe, folder: Path, other: Recipe) -> dict[str, Path]:
-    """Stages of another run that a run, or one below it, has trained already: a teacher may be a member as well."""
-    done = {
-        fingerprint(stage_recipe(each, stage)): folder / place
-        for place, each, stage in all_stages(recipe).values()
-        if stage in PRETRAINING and is_finished(folder / place, each, stage)
-    }
-    wanted = {
-        name: fingerprint(stage_recipe(each, stage))
-        for name, (_, each, stage) in all_stages(other).items()
-        if stage in PRETRAINING
-    }
-    return {name: done[key] for name, key in wanted.items() if key in done}
 
 
 def refit(run: Run, *, device: torch.device, domain: Domain | None = None) -> Iterator[Note | Tick | Record]:
@@ -300,7 +281,7 @@ def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator
 
 def _read_by(recipe: Recipe, stage: Stage) -> tuple[ModelSettings, DataSettings]:
     """What decides the sizes of a stage's model, and which pairs it learns from."""
-    read = ("labeled", "canonical", "noise", "analogies", "split_seed", "everything", "family", "joint")
+    read = ("labeled", "canonical", "analogies", "split_seed", "everything", "family")
     one = stage_recipe(recipe, stage)
     return one.model, DataSettings(**{name: getattr(one.data, name) for name in read})
 

@@ -20,8 +20,7 @@ from dualparse.data.examples import Example
 from dualparse.game.play import Players
 from dualparse.networks.agent import Agent
 from dualparse.runs import LANGUAGE_MODELS, Run, new_agent, new_language_model, search_options
-from dualparse.synthesis.analogy import by_analogy
-from dualparse.training.anatomy import results, teachers
+from dualparse.training.anatomy import results
 from dualparse.training.game import Sets, game_task
 from dualparse.training.loop import Schedule, Task
 from dualparse.training.material import Material, Relative, set_word_vectors
@@ -53,12 +52,12 @@ def prepare(stage: str, recipe: Recipe, run: Run, material: Material, device: to
 
 def _agent(direction: Direction, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
     agent, note = _fresh_agent(direction, direction, recipe, material, device)
-    if material.joint:
+    if material.relatives:
         first, *others = material.relatives
         agent = replace(agent, lexicon=first.domain.lexicon)
         task = _supervised(agent, recipe, first, first.pairs_of(direction), others=others, joint=True)
     else:
-        task = _supervised(agent, recipe, material, material.pairs_of(direction), others=material.others)
+        task = _supervised(agent, recipe, material, material.pairs_of(direction), others=[])
     return Prepared(task, _schedule(recipe, direction), results(recipe, direction), note)
 
 
@@ -101,21 +100,13 @@ def _supervised(
 def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
     """Train q2lf anew on the labeled pairs and on pairs the pre-trained agents made up, these at a discount."""
     settings = recipe.pseudo
-    runs = [(recipe, run), *((other, Run.open(run.folder / place)) for place, other in teachers(recipe).items())]
-    read, worded = pseudo_pairs(
-        [{d: _trained_agent(d, *each, material, device) for d in ("q2lf", "lf2q")} for each in runs],
+    made = pseudo_pairs(
+        *(_trained_agent(direction, recipe, run, material, device) for direction in ("q2lf", "lf2q")),
         material.queries,
         material.forms,
         search_options(recipe),
         rng=random.Random(f"{recipe.seed}/pseudo/phrases"),
-        reconstruction=settings.reconstruction,
-        distinct=settings.distinct,
     )
-    made = read + worded
-    if settings.analogies:
-        made += by_analogy(
-            material.labeled + read, material.domain.check, n=settings.analogies, seed=recipe.data.split_seed
-        )
     agent, _ = _fresh_agent("q2lf", "pseudo", recipe, material, device)
     pairs = material.pairs + material.analogous
     weights = [1.0] * len(pairs) + [settings.discount] * len(made)
@@ -131,7 +122,7 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
 
 def _language_model(stage: str, recipe: Recipe, material: Material, device: torch.device) -> Prepared:
     """Language models read the unlabeled side too (paper Section 4.3.2)."""
-    side = LANGUAGE_MODELS[stage]
+    side, settings = LANGUAGE_MODELS[stage], recipe.training(stage)
     vocab = material.query_vocab if side == "query" else material.lf_vocab
     model = new_language_model(recipe, stage, vocab)
     model.initialize(scale=recipe.model.init, generator=_generator(recipe, stage))
@@ -147,9 +138,9 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
         vocab,
         texts(read),
         texts(material.dev),
-        optimizer=adam(recipe.language_model),
-        batch_size=recipe.language_model.batch_size,
-        updates=recipe.language_model.updates,
+        optimizer=adam(settings),
+        batch_size=settings.batch_size,
+        updates=settings.updates,
         seed=recipe.seed,
     )
     return Prepared(task, _schedule(recipe, stage), results(recipe, stage))
@@ -196,7 +187,6 @@ def _schedule(recipe: Recipe, stage: str) -> Schedule:
         settings.patience,
         settings.evaluate_from,
         settings.evaluate_every,
-        settings.final_rate,
         recipe.seed,
         recipe.stop_at.get(stage, settings.epochs if recipe.data.everything else 0),
     )

@@ -80,15 +80,6 @@ class Stepper:
         """What Adam remembers of every parameter."""
         return [self.optimizers[name].state[p] for name, module in self.modules.items() for p in module.parameters()]
 
-    def set_rate(self, share: float) -> None:
-        """Learning rates as a share of those in the settings."""
-        for group in (group for optimizer in self.optimizers.values() for group in optimizer.param_groups):
-            rate = share * group["initial_lr"]
-            if self.capture:
-                group["lr"].fill_(rate)
-            else:
-                group["lr"] = rate
-
     def __call__(self, key: Hashable, inputs: Sequence[Tensor]) -> None:
         """One step. `key` names the shape: all that the loss depends on besides the values of `inputs`."""
         if not self.capture:

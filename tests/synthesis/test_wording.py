@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dualparse.domains.lexicon import Lexicon
-from dualparse.synthesis.wording import noisy, reworded
+from dualparse.synthesis.wording import reworded
 
 PAIRS = [(example.query or (), example.lf or ()) for example in toy.examples()]
 NAMES = {phrase for phrases in toy.ENTITIES.values() for phrase in phrases}
@@ -42,32 +42,3 @@ def test_a_phrase_that_means_something_else_first_is_not_used():
     lexicon = Lexicon([(("fox",), "hut.fox"), (("fox",), "trail.fox"), (("fox", "loop"), "trail.fox")])
     said = {reworded(("fox", "loop"), ("trail.fox",), lexicon, rng=random.Random(seed)) for seed in range(20)}
     assert said == {("fox", "loop")}
-
-
-@given(st.sampled_from(PAIRS), st.floats(0, 0.99), st.integers(0, 1000), st.booleans())
-def test_noise_keeps_names_whole_and_words_in_order(pair, share, seed, foreign):
-    query, form = pair
-    others = ["oh", "well"] if foreign else []
-    said = noisy(query, form, toy.lexicon(), others=others, share=share, rng=random.Random(seed))
-    kept = [word for word in said if word not in others]
-    rest = iter(query)
-    assert all(word in rest for word in kept)
-    assert said
-    if any(entity in form for entity in toy.ENTITIES):
-        assert any(name in " ".join(said) for name in NAMES)
-
-
-def test_no_noise_changes_nothing_and_noise_changes_its_share():
-    words = tuple("abcdefghij")
-    rng = random.Random(1)
-    assert noisy(words, (), Lexicon(), others=["oh"], share=0.0, rng=rng) == words
-    said = [word for _ in range(500) for word in noisy(words, (), Lexicon(), others=["oh"], share=0.3, rng=rng)]
-    assert 0.27 < said.count("oh") / 5000 < 0.33
-    assert 0.67 < sum(word != "oh" for word in said) / 5000 < 0.73
-
-
-def test_an_utterance_never_becomes_empty():
-    assert all(
-        noisy(("trails",), (), Lexicon(), others=[], share=0.95, rng=random.Random(seed)) == ("trails",)
-        for seed in range(20)
-    )

@@ -115,13 +115,6 @@ def test_an_epoch_to_stop_at_counts_without_a_look_at_dev(average):
     assert same(weights(cut), weights(whole))
 
 
-def test_a_falling_rate_falls_no_faster_where_training_stops_early():
-    whole, cut = make([5, 1, 1, 1]), make([])
-    list(fit(whole, Schedule(epochs=4, final_rate=0.1)))
-    list(fit(cut, Schedule(epochs=4, final_rate=0.1, stop_at=1)))
-    assert same(weights(cut), weights(whole))
-
-
 def test_dev_is_scored_when_the_schedule_says_so_and_at_the_end():
     found = records(fit(make([1] * 8), Schedule(epochs=8, evaluate_from=2, evaluate_every=4)))
     assert [r.epoch for r in found if r.scores] == [2, 6, 8]
@@ -135,14 +128,6 @@ def test_the_average_is_what_is_scored_and_kept():
     list(fit(raw, Schedule(epochs=3)))
     assert not same(weights(task), weights(raw)), "training itself is the same, what is kept is not"
     assert plain(found)[2]["figures"] == plain(records(fit(make([1, 2, 3]), Schedule(epochs=3))))[2]["figures"]
-
-
-def test_the_rate_falls_linearly_to_its_share():
-    task, rates = make([1] * 5), []
-    for event in fit(task, Schedule(epochs=5, final_rate=0.2)):
-        if isinstance(event, Record):
-            rates.append(task.stepper.optimizers["layer"].param_groups[0]["lr"])
-    assert rates == pytest.approx([0.01 * share for share in (1.0, 0.8, 0.6, 0.4, 0.2)])
 
 
 def test_the_same_seed_gives_the_same_weights_whatever_happened_before():

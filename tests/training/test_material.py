@@ -15,15 +15,14 @@ from dualparse.domains.embedded import EMBEDDED
 from dualparse.domains.registry import open_domain
 from dualparse.engines.found import Options
 from dualparse.errors import InputError
-from dualparse.lab.sharing import stage_recipe
-from dualparse.networks.agent import Agent, Encoded
+from dualparse.networks.agent import Agent
 from dualparse.networks.tensors import load_tensors
 from dualparse.runs import Run
-from dualparse.synthesis.forms import ADDED, Synthesis, Synthetic
 from dualparse.training import stages, supervised
 from dualparse.training.loop import Record
 from dualparse.training.material import Material, load_material
 from dualparse.training.run import Note, train
+from dualparse.training.sharing import stage_recipe
 
 CPU = torch.device("cpu")
 
@@ -230,7 +229,7 @@ def test_a_run_on_other_canonical_pairs_is_not_taken_up(tmp_path, data):
 
 @pytest.mark.parametrize("name", ["blocks", "calendar"])
 def test_overnight_trains_from_its_grammars(benchmark_data, tmp_path, name):
-    settings = recipe(name, data={"labeled": 0, "canonical": 40, "forms": False, "noise": 0.2, "unlabeled": 0.05})
+    settings = recipe(name, data={"labeled": 0, "canonical": 40, "forms": False, "unlabeled": 0.05})
     material: Material = load_material(settings)
     assert len(material.canonical) == 40
     assert all(material.domain.check(" ".join(pair.lf or ())).ok for pair in material.canonical)
@@ -262,32 +261,18 @@ def sibling(tmp_path: Path) -> Path:
 def test_a_family_shares_pairs_and_words(sibling):
     family = {"family": ["trails", str(sibling)]}
     alone, material = load_material(recipe(data={})), load_material(recipe(data=family))
-    assert [len(relative.labeled) for relative in material.relatives] == [4], "the domain is not its own relative"
+    assert [len(relative.labeled) for relative in material.others] == [4]
     assert "snowbound" in material.query_vocab.index and "snowbound" not in alone.query_vocab.index
     assert "dagger" in material.lf_vocab.index and "dagger" not in alone.lf_vocab.index
     for name in ("labeled", "queries", "forms", "dev"):
         assert getattr(material, name) == getattr(alone, name)
     half = load_material(recipe(data=family | {"labeled": 0.5}))
-    assert [len(relative.labeled) for relative in half.relatives] == [2]
+    assert [len(relative.labeled) for relative in half.others] == [2]
     assert half.query_vocab == material.query_vocab
 
 
-@pytest.mark.parametrize("direction", ["q2lf", "lf2q"])
-def test_agents_learn_from_relatives_by_the_names_these_use(sibling, tmp_path, direction):
-    settings = recipe(data={"family": [str(sibling)]}, stages=["q2lf", "lf2q"])
-    material = load_material(settings)
-    prepared = stages.prepare(direction, settings, Run(tmp_path / "run"), material, CPU)
-    rows = prepared.task.stepper.loss.__closure__
-    data = next(cell.cell_contents for cell in rows if isinstance(cell.cell_contents, Encoded))
-    own = len(material.pairs)
-    assert len(data) == own + 4
-    read = material.query_vocab if direction == "q2lf" else material.lf_vocab
-    words = ["the", "dagger"]
-    assert sum(row.source == read.ids(words) for row in data.rows[own:]) == 2
-
-
 def test_a_family_is_trained_told_of_and_loaded(sibling, tmp_path):
-    settings = recipe(data={"family": [str(sibling)], "labeled": 0.5})
+    settings = recipe(data={"family": ["trails", str(sibling)], "labeled": 0.5})
     told = list(train(settings, tmp_path / "run", device=CPU))
     assert " and 2 of 1 other domains, " in told[0].text
     agent = Run.open(tmp_path / "run").agent("q2lf", open_domain("trails"), CPU)
@@ -296,19 +281,24 @@ def test_a_family_is_trained_told_of_and_loaded(sibling, tmp_path):
         list(train(recipe(data={"labeled": 0.5}, start_from=str(tmp_path / "run")), tmp_path / "on", device=CPU))
 
 
+def test_a_domain_is_of_its_own_family(sibling):
+    with pytest.raises(InputError, match="'trails' is not in its family"):
+        load_material(family_recipe("trails", sibling))
+
+
 def test_an_unknown_relative_is_an_input_error():
     with pytest.raises(InputError, match="unknown domain"):
         load_material(recipe(data={"family": ["trials"]}))
 
 
-def joint_recipe(domain: str, *family: Path | str, **changes: object) -> Recipe:
-    return recipe(domain, data={"family": [str(name) for name in family], "joint": True}, **changes)
+def family_recipe(domain: str, *family: Path | str, **changes: object) -> Recipe:
+    return recipe(domain, data={"family": [str(name) for name in family]}, **changes)
 
 
-def test_a_joint_family_trains_the_same_agents_for_each_of_its_domains(sibling, tmp_path):
+def test_a_family_trains_the_same_agents_for_each_of_its_domains(sibling, tmp_path):
     found = {}
     for name in ("trails", str(sibling)):
-        settings = joint_recipe(name, "trails", sibling, stages=["q2lf", "lf2q"])
+        settings = family_recipe(name, "trails", sibling, stages=["q2lf", "lf2q"])
         folder = tmp_path / f"run{len(found)}"
         told = list(train(settings, folder, device=CPU))
         found[name] = weights(folder)
@@ -318,9 +308,9 @@ def test_a_joint_family_trains_the_same_agents_for_each_of_its_domains(sibling, 
     assert found["trails"] == found[str(sibling)]
 
 
-def test_dev_of_a_joint_family_is_that_of_all(sibling, tmp_path, monkeypatch):
+def test_dev_of_a_family_is_that_of_all(sibling, tmp_path, monkeypatch):
     (sibling / "dev.tsv").write_text("snowbound huts\t( filter ( all hut ) has_showers )\n", encoding="utf-8")
-    settings = joint_recipe("trails", "trails", sibling)
+    settings = family_recipe("trails", "trails", sibling)
     material = load_material(settings)
     asked = []
 
@@ -337,39 +327,13 @@ def test_dev_of_a_joint_family_is_that_of_all(sibling, tmp_path, monkeypatch):
 
 def test_every_grammar_of_a_family_makes_pairs(sibling):
     family = [str(name) for name in ("trails", sibling)]
-    apart = load_material(recipe(data={"family": family, "canonical": 24}))
-    assert [len(relative.pairs_of("q2lf")) for relative in apart.relatives] == [4 + 24]
-    assert [len(relative.pairs_of("lf2q")) for relative in apart.relatives] == [4], "as people speak"
-    joint = load_material(recipe(data={"family": family, "canonical": 24, "joint": True}))
-    own = joint.relatives[0]
-    assert (own.pairs_of("q2lf"), joint.canonical) == (joint.pairs, apart.canonical)
-    assert joint.relatives[1].canonical == apart.relatives[0].canonical
+    joint = load_material(recipe(data={"family": family, "canonical": 24}))
+    own, other = joint.relatives
+    assert len(other.pairs_of("q2lf")) == 4 + 24
+    assert len(other.pairs_of("lf2q")) == 4, "as people speak"
+    assert own.pairs_of("q2lf") == joint.pairs and len(joint.canonical) == 24
     words = {word for pair in joint.canonical for word in pair.query or ()}
     assert words <= set(joint.query_vocab.tokens)
-
-
-def test_a_family_is_joint_with_all_its_domains_and_without_noise(sibling):
-    with pytest.raises(InputError, match="'trails' is not in its family"):
-        load_material(joint_recipe("trails", sibling))
-    for data in ({"joint": True}, {"joint": True, "family": ["trails"], "noise": 0.1}):
-        with pytest.raises(InputError, match="joint is for a family"):
-            recipe(data=data)
-
-
-@pytest.mark.parametrize("forms", [True, False])
-def test_recombined_forms_are_made_of_what_the_run_may_see(forms, monkeypatch):
-    seen: dict[str, object] = {}
-
-    def make(domain: Domain, known: dict[str, list[str]], **options: object) -> Synthesis:
-        seen.update(known, **options)
-        return Synthesis([Synthetic("( new form )", ADDED)])
-
-    monkeypatch.setattr("dualparse.training.material.synthesize", make)
-    material = load_material(recipe(data={"labeled": 0.5, "recombined": 7, "forms": forms}))
-    *others, new = material.forms
-    assert new == Example(None, ("(", "new", "form", ")"))
-    assert seen["train"] == [" ".join(example.lf) for example in material.labeled + others]
-    assert bool(others) == forms and (seen["n"], seen["source"]) == (7, "forms")
 
 
 def test_pairs_made_by_analogy_are_for_q2lf_and_made_of_labeled_ones(monkeypatch):

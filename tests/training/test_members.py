@@ -15,13 +15,13 @@ from dualparse.choosing.committee import find_by_committee
 from dualparse.data.examples import load_examples
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
-from dualparse.lab.sharing import parser_recipe
 from dualparse.networks.tensors import load_tensors
 from dualparse.runs import REFIT, Run, search_options
 from dualparse.training.anatomy import WHOLE, members
 from dualparse.training.loop import Tick
 from dualparse.training.run import Note, refit, train
 from dualparse.training.score import score_run
+from dualparse.training.sharing import parser_recipe
 from dualparse.use.api import Parser
 
 CPU = torch.device("cpu")
@@ -119,23 +119,8 @@ def test_members_are_refit_and_taken_over_as_well(toy_files, tmp_path):
     assert f"q2lf: taken from {tmp_path / 'run' / 'members' / '2'}" in notes
 
 
-def test_what_one_run_below_has_trained_the_others_take_over(toy_files, tmp_path):
-    """Of two parsers with two teachers each, three pairs of agents are different."""
-    both = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2, pseudo={"teachers": 2})
-    events = list(train(both, tmp_path / "run", device=CPU))
-    trained = [event.stage for event in events if isinstance(event, Tick) and (event.epoch, event.done) == (1, 1)]
-    assert sorted(trained) == sorted(
-        ["q2lf", "lf2q", "teachers/2/q2lf", "teachers/2/lf2q", "pseudo"]
-        + ["members/2/teachers/2/q2lf", "members/2/teachers/2/lf2q", "members/2/pseudo"]
-    )
-    other = both.model_copy(update={"start_from": str(tmp_path / "run")})
-    events = list(train(other, tmp_path / "other", device=CPU))
-    assert {event.stage for event in events if isinstance(event, Tick)} == {"pseudo", "members/2/pseudo"}
-    assert not any("kept" in event.text for event in events if isinstance(event, Note)), "they are told as taken"
-
-
 def test_parsers_that_other_runs_have_trained_are_taken_whole(toy_files, tmp_path):
-    changes = {"data": {"labeled": 0.5}, "pseudo": {"teachers": 2}, "search": {"reconstruction": 0.5}}
+    changes = {"data": {"labeled": 0.5}, "search": {"reconstruction": 0.5}}
     both = recipe(stages=["q2lf", "lf2q", "pseudo"], committee=2, **changes)
     [(place, member)] = members(both).items()
     list(train(parser_recipe(both), tmp_path / "first", device=CPU))

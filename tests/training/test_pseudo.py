@@ -48,8 +48,7 @@ def agents():
 
 
 def make(agents, queries=(), forms=(), *, options=GREEDY) -> list[Example]:
-    read, worded = pseudo_pairs([agents], queries, forms, options, rng=random.Random(0))
-    return read + worded
+    return pseudo_pairs(agents["q2lf"], agents["lf2q"], queries, forms, options, rng=random.Random(0))
 
 
 def test_every_unlabeled_query_and_form_gets_the_best_guess_of_its_agent(agents):
@@ -75,47 +74,6 @@ def test_the_best_hypothesis_is_the_label(agents):
     pair, options = toy.examples()[0], Options(beams=4, max_length=12)
     (made,) = make(agents, [Example(pair.query, None)], options=options)
     assert made.lf == find(agents["q2lf"], [pair.query], options, rng=random.Random(0))[0][0].tokens
-
-
-def test_both_agents_may_choose_the_label(agents, monkeypatch):
-    """What rerank puts first is the label, and it is asked with the weight given."""
-    pairs, options, asked = toy.examples()[:3], Options(beams=4, max_length=12), []
-
-    def last_first(listeners, queries, found, weight):
-        asked.append((listeners, list(queries), weight))
-        return [[form for form in forms[::-1] if form.finished] for forms in found]
-
-    monkeypatch.setattr("dualparse.training.pseudo.rerank", last_first)
-    queries = [Example(pair.query, None) for pair in pairs]
-    made, _ = pseudo_pairs([agents], queries, (), options, rng=random.Random(0), reconstruction=0.3)
-    assert asked == [([agents["lf2q"]], [pair.query for pair in pairs], 0.3)]
-    found = find(agents["q2lf"], [pair.query for pair in pairs], options, rng=random.Random(0))
-    assert [pair.lf for pair in made] == [[f for f in forms if f.finished][-1].tokens for forms in found]
-    assert made != make(agents, queries, options=options)
-
-
-def test_teachers_choose_forms_together(agents):
-    pairs, options = toy.examples()[::3], Options(beams=4, max_length=12)
-    lost = {"q2lf": toy.agent("q2lf", hidden=24), "lf2q": toy.agent("lf2q", hidden=24)}
-    queries = [Example(pair.query, None) for pair in pairs]
-    read, _ = pseudo_pairs([lost, agents, agents], queries, (), options, rng=random.Random(0))
-    assert read == pairs, "one that has learned nothing does not outvote two that have"
-
-
-def test_each_teacher_says_a_form_in_its_words_and_what_is_said_twice_counts_once(agents, monkeypatch):
-    words = {"first": ("one",), "second": ("another",), "third": ("one",), "silent": ()}
-
-    def find_words(agent, sources, options, *, rng):
-        return [[Hypothesis(words[agent], -1.0, -1.0, True)] for _ in sources]
-
-    monkeypatch.setattr("dualparse.training.pseudo.find", find_words)
-    forms = [Example(None, pair.lf) for pair in (toy.examples()[0], toy.examples()[0], toy.examples()[-1])]
-    teachers = [{"q2lf": agents["q2lf"], "lf2q": name} for name in words]
-    _, worded = pseudo_pairs(teachers, (), forms, GREEDY, rng=random.Random(0))
-    said = [Example(words, form.lf) for form in forms for words in (("one",), ("another",))]
-    assert worded == said
-    _, worded = pseudo_pairs(teachers, (), forms, GREEDY, rng=random.Random(0), distinct=True)
-    assert worded == said[2:], "the form that is there twice counts once"
 
 
 def test_a_guess_that_does_not_end_or_says_nothing_is_no_label(agents):
@@ -205,34 +163,6 @@ def test_one_kind_of_unlabeled_data_alone(run, side):
 
 def test_the_paper_counts_a_made_up_pair_half():
     assert make_recipe({"domain": "toy"}).pseudo.discount == 0.5
-
-
-def test_other_teachers_are_runs_of_their_own_and_are_taken_up_again(run, tmp_path):
-    folder, given, events = run(pseudo={"teachers": 3, "epochs": 1})
-    others = [Run.open(folder.folder / "teachers" / name) for name in ("2", "3")]
-    assert [other.recipe.seed for other in others] == [1001, 2001]
-    assert all({path.stem for path in o.folder.glob("*.safetensors")} == {"q2lf", "lf2q"} for o in others)
-    weights = [
-        load_file(r.weights(n)) for r, n in ((folder, "pretrained-q2lf"), (others[0], "q2lf"), (others[1], "q2lf"))
-    ]
-    assert len({tuple(w["generate.weight"].flatten().tolist()) for w in weights}) == 3
-    assert [e.text.partition(":")[0] for e in events if isinstance(e, Note) and "teacher" in e.text] == [
-        "teacher 2 of 3, seed 1001",
-        "teacher 3 of 3, seed 2001",
-    ]
-    assert len(given["pseudo"][0]) - 21 > 42, "three say more than one"
-    made = given["pseudo"][0]
-    folder.weights("q2lf").unlink()
-    notes = [
-        e.text
-        for e in train(recipe(pseudo={"teachers": 3, "epochs": 1}), folder.folder, resume=True, device=CPU)
-        if isinstance(e, Note)
-    ]
-    assert notes.count("q2lf: finished before, kept") == 3
-    assert given["pseudo"][0] == made
-    later = recipe(pseudo={"teachers": 2, "epochs": 2}, start_from=str(folder.folder))
-    notes = [e.text for e in train(later, tmp_path / "later", device=CPU) if isinstance(e, Note)]
-    assert f"q2lf: taken from {others[0].folder}" in notes
 
 
 def test_training_on_made_up_pairs_may_take_fewer_epochs(run):

@@ -97,20 +97,6 @@ def test_figures_add_up_and_start_again():
     assert stepper.take_figures() == [0, 0]
 
 
-def test_the_rate_is_a_share_of_the_settings():
-    (batch,) = batches(1)
-    whole, half = make(Adam(learning_rate=0.02, weight_decay=0)), make(Adam(learning_rate=0.01, weight_decay=0))
-    whole.set_rate(0.5)
-    whole((), batch)
-    half((), batch)
-    for a, b in zip(weights(whole), weights(half), strict=True):
-        assert torch.equal(a, b)
-    still = weights(whole)
-    whole.set_rate(0.0)
-    whole((), batch)
-    assert all(torch.equal(a, b) for a, b in zip(still, weights(whole), strict=True))
-
-
 @pytest.mark.parametrize("average", [0.0, 0.9])
 @pytest.mark.parametrize("steps", [0, 1, 4])
 def test_a_state_put_back_goes_on_bit_by_bit(average, steps):

@@ -19,8 +19,9 @@ from typing import Any
 from dualparse.config import GameSettings
 from dualparse.errors import InputError
 from dualparse.lab.report.paper import DATASETS, LM, METHODS
-from dualparse.lab.sharing import read_in_answers, trained
 from dualparse.lab.store import Store
+from dualparse.lab.trained import trained
+from dualparse.training.sharing import read_in_answers
 
 MISSING = "-"
 BOTH = "both agents choose"

@@ -1,6 +1,6 @@
 """A grid file -> its cells: every combination of dataset, method and values is one run.
 
-    datasets = ["atis"]                              # fill {dataset} in the methods' recipes
+    datasets = ["atis", "overnight/blocks"]          # fill {dataset} in the methods' recipes; /NAME is the domain
     methods = "methods/all-labels.toml"              # a file beside the grid, or the tables below
     test = true                                      # score test too, once
     choose = ["train.average"]                       # of these axes only the values best on dev are scored on test
@@ -30,8 +30,8 @@ from pydantic import Field, ValidationError
 
 from dualparse.config import Closed, Recipe, dotted, inline, read_recipe
 from dualparse.errors import InputError
-from dualparse.lab.sharing import fingerprint
 from dualparse.suggest import unknown_name
+from dualparse.training.sharing import fingerprint
 
 Method = dict[str, Any]
 
@@ -109,8 +109,9 @@ def _runs(grid: Grid) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
             yield Path(file).stem, file, "", {}
     for dataset, (name, method) in itertools.product(grid.datasets, grid.methods.items()):
         settings = dict(dotted(method))
-        file = settings.pop("recipe").replace("{dataset}", dataset)
-        yield f"{Path(dataset).name}-{slug(name)}", file, name, settings
+        family, _, domain = dataset.partition("/")
+        file = settings.pop("recipe").replace("{dataset}", family)
+        yield f"{domain or family}-{slug(name)}", file, name, ({"domain": domain} if domain else {}) | settings
 
 
 def slug(name: str) -> str:

@@ -76,8 +76,6 @@ BOTH_JUDGE = rewards("validity", "form_lm", "fluency", "reconstruction")
             "AttPtr+Dual+LF+Q (synthesised forms too)",
         ),
         ({"data": {"canonical": 100}}, "AttPtr (pairs from the grammar)"),
-        ({"stages": DUAL, "data": {"recombined": 100}}, "AttPtr+Dual+LF (recombined forms)"),
-        ({"data": {"recombined": 100}}, "AttPtr"),
         ({"data": {"analogies": 100}}, "AttPtr (pairs by analogy)"),
         ({"refit": True}, "AttPtr (dev pairs too)"),
     ],
@@ -90,6 +88,8 @@ def test_names_need_few_settings():
     assert method({"model": {"copy_mechanism": False}, "stages": ["dual"], "data": {"labeled": 0.5}}) == "Att+Dual+LF+Q"
     three = {"model": {"copy_mechanism": False}, "stages": ["q2lf"], "data": {}, "committee": 3}
     assert method(three) == "Att (3 parsers together)" and method(three | {"committee": 1}) == "Att"
+    played = {"model": {"copy_mechanism": True}, "stages": ["dual"], "data": {"recombined": 100}}
+    assert method(played) == "AttPtr+Dual+LF (recombined forms)"
     taught = {"model": {"copy_mechanism": False}, "stages": ["pseudo"], "data": {"labeled": 0.5}}
     assert method(taught | {"pseudo": {"teachers": 5}}) == "Att+Pseudo(LF+Q) (5 teachers)"
     assert method(taught | {"pseudo": {"teachers": 1}}) == "Att+Pseudo(LF+Q)"

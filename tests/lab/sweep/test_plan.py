@@ -125,22 +125,6 @@ def test_each_distinct_stage_is_one_job(folders):
         assert set(job.shared) == set(job.recipe["stages"]) - {"dual", "pseudo"}
 
 
-def test_teachers_share_their_stages_too(folders):
-    """Cells with two and with three teachers have two of them in common, and a run with a teacher's seed its agents."""
-    pseudo = ["q2lf", "lf2q", "pseudo"]
-    cells = [cell(f"{count}", stages=pseudo, pseudo={"teachers": count}) for count in (2, 3)]
-    jobs = work([*cells, cell("other", stages=["q2lf"], seed=1001)], folders)
-    seeds = [(job.recipe["seed"], job.recipe["stages"]) for job in jobs.stages]
-    assert sorted(seeds) == [(seed, [stage]) for seed in (1, 1001, 2001) for stage in ("lf2q", "q2lf")]
-    assert set(jobs.cells[0].shared) == {"q2lf", "lf2q", "teachers/2/q2lf", "teachers/2/lf2q"}
-    assert jobs.cells[1].shared.items() > jobs.cells[0].shared.items()
-    assert jobs.cells[2].shared == {"q2lf": jobs.cells[0].shared["teachers/2/q2lf"]}
-    done = Path(jobs.cells[1].shared["teachers/3/lf2q"])
-    done.mkdir(parents=True)
-    (done / "lf2q.safetensors").touch()
-    assert len(work(cells, folders).stages) == 5
-
-
 def test_members_are_trained_side_by_side(folders):
     """Each is a job of its own behind its agents. Committees of two and of three have two in common."""
     pseudo = ["q2lf", "lf2q", "pseudo"]
