@@ -107,7 +107,7 @@ def test_lf2q_learns_to_speak_as_people_do_where_any_have_spoken(tmp_path):
 
 def test_without_canonical_pairs_nothing_changes():
     material = load_material(recipe(data={}))
-    assert (material.canonical, material.noisy) == ([], [])
+    assert material.canonical == []
     assert material.pairs == material.labeled == load_examples(material.domain, dev_seed=1).train
 
 
@@ -118,55 +118,20 @@ def test_entities_go_by_all_their_names():
 
 
 def test_the_vocabularies_know_all_that_is_read(grammar_only):
-    settings = recipe(str(grammar_only), data={"labeled": 0, "canonical": 24, "noise": 0.3})
+    settings = recipe(str(grammar_only), data={"labeled": 0, "canonical": 24})
     material = load_material(settings)
-    read = material.canonical + material.noisy + material.queries
+    read = material.canonical + material.queries
     assert {word for example in read for word in example.query or ()} <= set(material.query_vocab.tokens)
     assert {token for example in material.canonical for token in example.lf or ()} <= set(material.lf_vocab.tokens)
 
 
 def test_the_seed_of_the_split_decides_and_nothing_else():
-    def pairs(**data: object) -> tuple[list, list]:
-        material = load_material(recipe(data={"labeled": 0, "canonical": 24, "noise": 0.3} | data))
-        return material.canonical, material.noisy
+    def pairs(**data: object) -> list[Example]:
+        return load_material(recipe(data={"labeled": 0, "canonical": 24} | data)).canonical
 
     assert pairs() == pairs()
-    assert pairs(split_seed=2)[0] != pairs()[0]
-    assert pairs(queries=False)[0] == pairs()[0]
-
-
-def test_noise_is_for_q2lf_and_made_of_words_the_grammar_does_not_know():
-    material = load_material(recipe(data={"labeled": 0, "canonical": 100, "noise": 0.3}))
-    clean = {word for example in material.canonical for word in example.query or ()}
-    put_in = {word for example in material.noisy for word in example.query or ()} - clean
-    assert put_in
-    assert put_in <= {word for example in material.queries for word in example.query or ()}
-    for noisy, plain in zip(material.noisy, material.canonical, strict=True):
-        known = [word for word in noisy.query or () if word in clean]
-        rest = iter(plain.query or ())
-        assert all(word in rest for word in known), "what the grammar knows is left out, never put in"
-    assert [example.lf for example in material.noisy] == [example.lf for example in material.canonical]
-    assert material.pairs == material.canonical
-
-
-def test_stages_hand_noise_to_q2lf_alone(tmp_path, monkeypatch):
-    """In its own training and as guidance of the game; lf2q learns to write what the grammar says."""
-    settings = recipe(data={"labeled": 0, "canonical": 24, "forms": False, "noise": 0.5})
-    material = load_material(settings)
-    trained: dict[str, list] = {}
-    monkeypatch.setattr(
-        stages, "agent_task", lambda agent, pairs, *rest, **more: trained.update({agent.direction: pairs})
-    )
-    for stage in ("q2lf", "lf2q"):
-        stages.prepare(stage, settings, Run(tmp_path), material, CPU)
-    assert trained == {"q2lf": material.noisy, "lf2q": material.canonical}
-    monkeypatch.undo()
-
-    list(train(settings, tmp_path / "run", device=CPU))
-    game = stages.prepare("dual", settings, Run.open(tmp_path / "run"), material, CPU).task.stepper.loss.__self__
-    read, written = (game.agents[0].source_vocab, game.agents[1].target_vocab)
-    assert [row.source for row in game.labeled[0]] == [read.ids(pair.query or ()) for pair in material.noisy]
-    assert [row.target for row in game.labeled[1]] == [written.ids(pair.query or ()) for pair in material.canonical]
+    assert pairs(split_seed=2) != pairs()
+    assert pairs(queries=False) == pairs()
 
 
 def test_a_small_grammar_gives_what_it_has(tmp_path):
@@ -219,7 +184,7 @@ def test_a_domain_without_labels_is_trained_resumed_and_taken_up(grammar_only, t
     assert weights(tmp_path / "further") == weights(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("data", [{"labeled": 0, "canonical": 23}, {"labeled": 0, "canonical": 24, "noise": 0.5}])
+@pytest.mark.parametrize("data", [{"labeled": 0, "canonical": 23}])
 def test_a_run_on_other_canonical_pairs_is_not_taken_up(tmp_path, data):
     list(train(recipe(stages=["q2lf"]), tmp_path / "first", device=CPU))
     other = recipe(stages=["q2lf"], start_from=str(tmp_path / "first"), data=data)
@@ -354,5 +319,5 @@ def test_pairs_made_by_analogy_are_for_q2lf_and_made_of_labeled_ones(monkeypatch
 
 def test_analogies_are_made_in_every_domain_of_a_family(sibling, monkeypatch):
     monkeypatch.setattr("dualparse.training.material.by_analogy", lambda labeled, check, **options: labeled[:3])
-    (other,) = load_material(recipe(data={"family": [str(sibling)], "analogies": 3})).others
+    (other,) = load_material(recipe(data={"family": ["trails", str(sibling)], "analogies": 3})).others
     assert other.pairs_of("q2lf") == other.labeled + other.labeled[:3] and other.pairs_of("lf2q") == other.labeled
