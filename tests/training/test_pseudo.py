@@ -9,7 +9,7 @@ import torch
 import toy
 from safetensors.torch import load_file
 
-from dualparse.choosing.search import Hypothesis, find
+from dualparse.choosing.search import find
 from dualparse.config import make_recipe
 from dualparse.data.examples import Example
 from dualparse.engines.found import Options
@@ -130,23 +130,6 @@ def test_made_up_pairs_join_the_labeled_ones_at_a_discount(run):
     assert any(isinstance(e, Note) and f"pseudo: {made} pairs made up, each worth 0.25" in e.text for e in events)
     assert {path.stem for path in folder.folder.glob("*.safetensors")} == {"pretrained-q2lf", "lf2q", "q2lf"}
     assert [e.stage for e in events if isinstance(e, Record)] == ["q2lf"] * 12 + ["lf2q"] * 12 + ["pseudo"] * 12
-
-
-def test_pairs_made_by_analogy_between_labeled_and_read_ones_join_them(run, monkeypatch):
-    asked: dict[str, object] = {}
-
-    def analogies(examples, check, *, n, seed):
-        asked.update(examples=list(examples), n=n)
-        return list(examples)[-2:]
-
-    monkeypatch.setattr(stages, "by_analogy", analogies)
-    _, given, _ = run(pseudo={"analogies": 7})
-    material = load_material(recipe())
-    pairs, weights = given["pseudo"]
-    queries = {example.query for example in material.queries}
-    assert asked["n"] == 7 and asked["examples"][:21] == material.labeled
-    assert {pair.query for pair in asked["examples"][21:]} <= queries and len(asked["examples"]) > 21
-    assert pairs[-2:] == asked["examples"][-2:] and weights[-2:] == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("side", ["queries", "forms"])
