@@ -43,10 +43,6 @@ RANKS = {
 }
 WITHOUT_TORCH = {name for name, rank in RANKS.items() if rank < RANKS["networks"]}
 
-# What still goes the wrong way.
-LEFT = {
-}
-
 
 def modules() -> list[Path]:
     return sorted(ROOT.rglob("*.py"))
@@ -86,7 +82,7 @@ def test_imports_flow_one_way(path):
     assert part in RANKS, f"give {part} its place in the order"
     for target in imported(parse(path)):
         other = part_of(target) if target.startswith("dualparse.") else ""
-        if other in RANKS and other != part and (part, other) not in LEFT:
+        if other in RANKS and other != part:
             assert RANKS[other] < RANKS[part], f"{name_of(path)} imports {target}"
 
 
@@ -136,7 +132,7 @@ def test_the_command_starts_without_torch():
 def test_only_the_command_knows_the_laboratory_and_loads_it_when_asked():
     for path in modules():
         part = part_of(name_of(path))
-        if part not in ("lab", "use.cli") and (part, "lab") not in LEFT:
+        if part not in ("lab", "use.cli"):
             assert not [t for t in imported(parse(path)) if part_of(t) == "lab"], name_of(path)
     loaded = loaded_by("dualparse.use.cli.main")
     assert not [name for name in loaded if part_of(name) == "lab"]

@@ -20,9 +20,9 @@ data.synthesized = true
 @pytest.fixture
 def write(tmp_path):
     """A grid file beside a folder of recipes."""
-    (tmp_path / "recipes" / "set").mkdir(parents=True)
-    for name in ("one-att", "set/two-att"):
-        (tmp_path / "recipes" / f"{name}.toml").write_text('domain = "trails"\nstages = ["q2lf"]\n')
+    (tmp_path / "recipes").mkdir(parents=True)
+    for name, domain in (("one-att", "trails"), ("set-att", "{domain}")):
+        (tmp_path / "recipes" / f"{name}.toml").write_text(f'domain = "{domain}"\nstages = ["q2lf"]\n')
 
     def write(text: str, name: str = "grid.toml"):
         path = tmp_path / "grids" / name
@@ -38,7 +38,7 @@ def cells(path):
 
 
 def test_datasets_methods_and_axes_make_cells(write):
-    path = write('datasets = ["one", "set/two"]\n' + METHODS + "[set]\ntrain.epochs = 7\n[axes]\nseed = [1, 2]\n")
+    path = write('datasets = ["one", "set/trails"]\n' + METHODS + "[set]\ntrain.epochs = 7\n[axes]\nseed = [1, 2]\n")
     # The two datasets are the same domain here, so the second would train nothing new.
     found = cells(path)
     assert [cell.name for cell in found] == [
@@ -54,9 +54,10 @@ def test_datasets_methods_and_axes_make_cells(write):
     assert not found[0].recipe.data.synthesized
 
 
-def test_a_dataset_in_a_folder_is_named_without_it(write):
+def test_a_dataset_with_a_slash_is_a_domain_of_a_recipe_for_several(write):
     path = write('datasets = ["set/two"]\n' + METHODS)
     assert [cell.name for cell in cells(path)] == ["two-att", "two-att-dual-lf"]
+    assert {cell.recipe.domain for cell in cells(path)} == {"two"}
 
 
 def test_methods_may_stand_in_a_file_of_their_own(write):
