@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from dualparse.database.model import Database, Property, Relation
+from dualparse.database.worlds import KEY, LABEL, model_of
+from dualparse.domains.results import plain_value
 from dualparse.domains.schema import Declaration, Schema
 from dualparse.domains.world import World
-from dualparse.lf.values import TRUE, date, number, text, time
+from dualparse.lf.values import TRUE, Value, date, number, text, time
 
 TYPES = ("song", "artist", "tag")
 DECLARED = (
@@ -34,8 +39,8 @@ WORDS = ("Big Gun", "big gun", "Zoo", "Ärger", "ärger", "a%b_c", "(live)", "O'
 UNITS = {"second": "minute", "euro": "euro", "": ""}
 
 
-def world(rng: random.Random) -> World:
-    """A few things of each type, with gaps everywhere."""
+def world(rng: random.Random, *, whole_dates: bool = False) -> World:
+    """A few things of each type, with gaps everywhere; of some dates no more than the year or month is known."""
     made = World()
     for type in TYPES:
         for place in range(rng.randint(0, 6)):
@@ -43,13 +48,13 @@ def world(rng: random.Random) -> World:
     for declared in DECLARED:
         for thing in made.instances(declared.owner):
             amount = rng.choice((0, 1, 1, 1)) if not declared.many else rng.choice((0, 1, 2, 3))
-            told = {value(declared, made, rng) for _ in range(amount)}
+            told = {value(declared, made, rng, whole_dates) for _ in range(amount)}
             for found in sorted(told - {None}, key=str):
                 made.add(thing.id, declared.name, found)
     return made
 
 
-def value(declared: Declaration, made: World, rng: random.Random):
+def value(declared: Declaration, made: World, rng: random.Random, whole_dates: bool = False):
     """A value of a property; None where there is no thing to be it."""
     if declared.kind == "number":
         return number(rng.choice((0, 1, 2, 3, 7, 60, 90, 1.5, 2.25)), declared.unit)
@@ -57,7 +62,7 @@ def value(declared: Declaration, made: World, rng: random.Random):
         return text(rng.choice(WORDS))
     if declared.kind == "date":
         year, month, day = rng.choice((1999, 2004, 2005)), rng.choice((1, 3, 12)), rng.choice((1, 15, 31))
-        known = rng.random()
+        known = 1 if whole_dates else rng.random()
         return date(year) if known < 0.1 else date(year, month) if known < 0.2 else date(year, month, day)
     if declared.kind == "time":
         return time(rng.choice((9, 10)), rng.choice((0, 30)))
@@ -65,6 +70,53 @@ def value(declared: Declaration, made: World, rng: random.Random):
         return TRUE
     things = made.instances(declared.kind)
     return rng.choice(things) if things else None
+
+
+TYPES_OF_COLUMNS = {"number": "DOUBLE PRECISION", "text": "TEXT", "date": "DATE", "time": "TIME", "boolean": "BOOLEAN"}
+
+
+def copied(made: World, dialect: str, execute: Callable[..., object]) -> Database:
+    """A world in a server's database, with the types that people declare there; its model."""
+    model = model_of(SCHEMA)
+    mark = "%s" if dialect == "postgres" else "?"
+    for table in model.tables:
+        parts = [*table.properties, *table.relations]
+        own = [part for part in parts if part.link is None]
+        columns = "".join(f', "{part.name}" {column_type(part)}' for part in own)
+        execute(f'CREATE TABLE "{table.name}" ("{KEY}" TEXT PRIMARY KEY, "{LABEL}" TEXT{columns})')
+        for part in parts:
+            if part.link is not None:
+                execute(f'CREATE TABLE "{part.link.source[0]}" ("{KEY}" TEXT, "{part.name}" {column_type(part)})')
+        for thing in made.instances(table.name):
+            key = thing.id.rpartition(".")[2]
+            told = {part.name: [stored(found) for found in facts(made, thing, part.name)] for part in parts}
+            row = [key, key.replace("_", " "), *[next(iter(told[part.name]), None) for part in own]]
+            execute(f'INSERT INTO "{table.name}" VALUES ({", ".join([mark] * len(row))})', row)
+            for part in parts:
+                for found in told[part.name] if part.link is not None else ():
+                    execute(f'INSERT INTO "{part.link.source[0]}" VALUES ({mark}, {mark})', [key, found])
+    tables = [
+        replace(table, properties=tuple(replace(part, storage="native") for part in table.properties))
+        for table in model.tables
+    ]
+    return Database(dialect, tuple(tables))
+
+
+def column_type(part: Property | Relation) -> str:
+    return TYPES_OF_COLUMNS[part.kind] if isinstance(part, Property) else "TEXT"
+
+
+def facts(made: World, thing: Value, label: str) -> Sequence[Value]:
+    told = made.properties.get(label)
+    return told.values.get(thing, ()) if told else ()
+
+
+def stored(found: Value) -> object:
+    if found.startswith("(number"):
+        return found.degree
+    if found.startswith("(boolean"):
+        return True
+    return found.id.rpartition(".")[2] if found.id else plain_value(found, {})
 
 
 class Forms:

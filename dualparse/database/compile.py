@@ -59,7 +59,9 @@ class _Compiler(Sets):
                 select, outputs = exp.select(p.named(found.sql, "value")), [Output(names[0], found.storage)]
             case _:
                 select, outputs = self._set(node, names)
-        return Statement(select, dict(self.parameters), tuple(outputs), node, self.dialect)
+        used = {placeholder.name for placeholder in select.find_all(exp.Placeholder)}  # `( or X ( all T ) )` needs no X
+        parameters = {name: value for name, value in self.parameters.items() if name in used}
+        return Statement(select, parameters, tuple(outputs), node, self.dialect)
 
     # -- sets
 

@@ -59,10 +59,11 @@ class Rows:
     def select(self, columns: Iterable[exp.Expression]) -> exp.Select:
         """SELECT the columns of these rows."""
         made = exp.select(*[column.copy() for column in columns], copy=False).from_(self.table, copy=False)
-        for table, condition, side in self.joins:
-            made.append("joins", exp.Join(this=table, on=condition, side=side or None))
-        if self.where:
-            made.where(every(self.where), copy=False)
+        for table, on, side in self.joins:
+            made.append("joins", exp.Join(this=table, on=on, side=side or None))
+        condition = every(self.where)
+        if not always(condition):
+            made.where(condition, copy=False)
         if self.order:
             made.order_by(*self.order, copy=False)
         return made.limit(self.limit, copy=False) if self.limit is not None else made
@@ -215,15 +216,13 @@ def bound(place: int, storage: str) -> object:
 
 def within(expr: Expr, op: str, interval: Interval, parameter: Callable[[object], exp.Expression]) -> exp.Expression:
     """A date against an interval: = inside, < before, > after, <= not after, >= not before."""
-    low, high = (parameter(bound(place, expr.storage)) for place in (interval.low, interval.high))
+
+    def side(op: str, place: int) -> exp.Expression:
+        return compared(expr.sql, op, parameter(bound(place, expr.storage)))
+
     if op == "=":
-        return every([compared(expr.sql, ">=", low), compared(expr.sql, "<", high)])
-    return {
-        "<": compared(expr.sql, "<", low),
-        "<=": compared(expr.sql, "<", high),
-        ">": compared(expr.sql, ">=", high),
-        ">=": compared(expr.sql, ">=", low),
-    }[op]
+        return every([side(">=", interval.low), side("<", interval.high)])
+    return side("<" if op in ("<", "<=") else ">=", interval.low if op in ("<", ">=") else interval.high)
 
 
 def iso(expr: Expr, dialect: str) -> Expr:

@@ -8,10 +8,12 @@ from collections import Counter
 from datetime import date as Day
 from pathlib import Path
 
+import duckdb
+import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_forms import SCHEMA, Forms, world
+from random_forms import SCHEMA, Forms, copied, world
 
 from dualparse.database.location import locate
 from dualparse.database.run import Runner
@@ -28,6 +30,7 @@ from dualparse.lines import raise_error
 
 TODAY = Day(2005, 5, 20)
 FORMS = 25  # of one database
+ELSEWHERE = 100 if os.environ.get("DUALPARSE_NIGHTLY") else 4  # databases of the other engines
 DATABASES = 800 if os.environ.get("DUALPARSE_NIGHTLY") else 20
 
 
@@ -42,31 +45,36 @@ def compare(seed: int, path: Path) -> Counter[str]:
     rng = random.Random(seed)
     made = world(rng)
     model = write_database(made, path, SCHEMA)
+    with open_source(locate(f"sqlite:///{path}")) as source:
+        kinds = agree(made, Runner(source, model), rng)
+    path.unlink()
+    return kinds
+
+
+def agree(made: World, runner: Runner, rng: random.Random) -> Counter[str]:
+    """Random forms have the answers in a database that they have in memory; what kinds of answers they had."""
     forms = Forms(made, rng)
     reference = Plain(made, SCHEMA, max_steps=10_000_000)
     kinds: Counter[str] = Counter()
-    with open_source(locate(f"sqlite:///{path}")) as source:
-        runner = Runner(source, model)
-        for _ in range(FORMS):
-            form = forms.any()
-            try:
-                expected = reference.answer(form, today=TODAY)
-            except LF_ERRORS as error:
-                with pytest.raises(type(error)):
-                    runner.answer(form, today=TODAY)
-                kinds["error"] += 1
-                continue
-            try:
-                found = runner.answer(form, today=TODAY)
-            except LFExecutionError as error:
-                assert error.reason == "nested deeper than the database can follow"
-                kinds["deep"] += 1
-                continue
-            assert (found.kind, found.denotation) == (expected.kind, expected.denotation), f"{form}\n{found.sql}"
-            assert found.columns == expected.columns
-            assert readable(found) == readable(expected)
-            kinds[found.kind] += 1
-    path.unlink()
+    for _ in range(FORMS):
+        form = forms.any()
+        try:
+            expected = reference.answer(form, today=TODAY)
+        except LF_ERRORS as error:
+            with pytest.raises(type(error)):
+                runner.answer(form, today=TODAY)
+            kinds["error"] += 1
+            continue
+        try:
+            found = runner.answer(form, today=TODAY)
+        except LFExecutionError as error:
+            assert error.reason == "nested deeper than the database can follow"
+            kinds["deep"] += 1
+            continue
+        assert (found.kind, found.denotation) == (expected.kind, expected.denotation), f"{form}\n{found.sql}"
+        assert found.columns == expected.columns
+        assert readable(found) == readable(expected)
+        kinds[found.kind] += 1
     return kinds
 
 
@@ -82,6 +90,27 @@ def test_the_random_forms_are_worth_running(tmp_path):
         kinds += compare(seed, tmp_path / f"{seed}.sqlite")
     assert kinds["rows"] + kinds["value"] + kinds["yes_no"] > 0.5 * kinds.total()
     assert kinds["error"] + kinds["deep"] < 0.05 * kinds.total()
+
+
+@pytest.mark.parametrize("seed", range(ELSEWHERE))
+def test_random_forms_have_the_same_rows_in_duckdb(tmp_path, seed):
+    made = world(random.Random(seed), whole_dates=True)
+    path = tmp_path / "world.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        model = copied(made, "duckdb", connection.execute)
+    with open_source(locate(f"duckdb:///{path}")) as source:
+        agree(made, Runner(source, model), random.Random(seed))
+
+
+@pytest.mark.parametrize("seed", range(ELSEWHERE))
+def test_random_forms_have_the_same_rows_in_postgresql(postgres_url, seed):
+    made = world(random.Random(seed), whole_dates=True)
+    with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE world{seed}")
+    with psycopg.connect(f"{postgres_url}/world{seed}", autocommit=True) as connection:
+        model = copied(made, "postgres", connection.execute)
+    with open_source(locate(f"{postgres_url}/world{seed}")) as source:
+        agree(made, Runner(source, model), random.Random(seed))
 
 
 @pytest.fixture(scope="module")
