@@ -99,6 +99,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
     played = "dual" in stages
     teachers = recipe.get("pseudo", {}).get("teachers", 1)
     notes = {
+        **{network.capitalize(): True for network in _networks(recipe)},
         "all domains together": bool(data.get("family")),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "pairs by analogy": data.get("analogies", 0) > 0,
@@ -112,6 +113,13 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "no loop from forms": played and not game.plays("form"),
     }
     return [note for note, on in notes.items() if on]
+
+
+def _networks(recipe: Result) -> list[str]:
+    """The kinds of network that its agents are, unless these are the paper's."""
+    model = recipe["model"]
+    kinds = {model.get("networks", {}).get(agent, model.get("network", "lstm")) for agent in ("q2lf", "lf2q")}
+    return sorted(kinds - {"lstm"})
 
 
 def _validity(recipe: Result) -> list[str]:
