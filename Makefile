@@ -7,7 +7,7 @@ SET_UP := $(VENV)/.set-up
 READY := $(VENV)/.ready
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help setup demo test browser lint bench paper beyond report clean
+.PHONY: help setup demo test test-gpu browser lint bench paper beyond report clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -32,6 +32,10 @@ demo: $(SET_UP)  ## train on the embedded domain and ask it questions
 test: $(READY)  ## style check and all tests
 	@$(BIN)/ruff check --quiet dualparse tests benchmarks
 	@$(BIN)/python -m pytest -n 2 -rs
+
+test-gpu:  ## engines and captured graphs on this machine's GPU against the plain engine
+	@PYTHON=$$(test -x $(BIN)/python && echo $(BIN)/python || echo $(PYTHON)); \
+	$$PYTHON -m tests.gpu.run --out results/gpu-parity.json
 
 browser:  ## Chromium for the tests of the web page (Debian, Ubuntu)
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then echo "a Chromium is there already"; \

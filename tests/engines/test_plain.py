@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from toy import random_sources, tiny_model
 
 from dualparse.data.batch import Batch, Row, collate
-from dualparse.engines import plain
+from dualparse.engines import engine, plain
 from dualparse.engines.plain import by_length, score
 
 V = 8
@@ -65,3 +65,8 @@ def test_padding_is_cut_off(monkeypatch):
     plain.Plain().score(model, batch)
     assert len(widths) == 4
     assert min(widths) < max(widths) == batch.targets.shape[1]
+
+
+def test_so_many_rows_at_a_time_give_what_all_give():
+    model, batch = tiny_model(seed=2), batch_of(2, 9)
+    torch.testing.assert_close(engine.score(model, batch, rows=3), score(model, batch))

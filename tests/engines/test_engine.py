@@ -1,0 +1,91 @@
+"""Engines never change what is computed: what a subclass overrides is used wherever a network is."""
+
+from __future__ import annotations
+
+import logging
+import random
+from pathlib import Path
+
+import pytest
+import torch
+import toy
+from small_runs import recipe
+from toy import tiny_model
+
+from dualparse.choosing.search import find
+from dualparse.engines import engine
+from dualparse.engines.engine import engine_for, told
+from dualparse.engines.found import Options
+from dualparse.engines.graphs import captures_searches, captures_steps
+from dualparse.engines.numba import loading
+from dualparse.networks.language_model import LanguageModel
+from dualparse.networks.lstm import Seq2Seq
+from dualparse.runs import Run
+from dualparse.training.run import train
+from dualparse.use.api import Parser
+
+CPU = torch.device("cpu")
+needs_numba = pytest.mark.skipif(not loading.load(), reason="needs the extra `fast`")
+
+
+@needs_numba
+@pytest.mark.parametrize("method", ["encode", "log_probs", "step"])
+def test_what_a_subclass_overrides_is_used_in_training_search_game_and_service(method, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    from overriding import ASKED
+
+    game = {"epochs": 1, "beams": 2, "batch_size": 8, "max_length": 8, "form_validity_lm": 0.0}
+    model = {"embedding": 6, "hidden": 8, "network": f"overriding:{method}"}
+    chosen = recipe(stages=["q2lf", "lf2q", "dual"], model=model, game=game, train={"epochs": 1})
+    used = {}
+    with toy.registered(toy.write_files(tmp_path / "toy")):
+        before, stage = 0, ""
+        for event in train(chosen, tmp_path / "run", device=CPU):
+            if getattr(event, "stage", stage) != stage:
+                used[stage], before, stage = ASKED[method] - before, ASKED[method], event.stage
+        used[stage] = ASKED[method] - before
+    del used[""]
+    parser = Parser(Run.open(tmp_path / "run"), toy.domain(), CPU)
+    before = ASKED[method]
+    find(parser.q2lf, [("how", "deep")], Options(2, 5), rng=random.Random(0))
+    parser.parse("how deep is blue lake", k=1)
+    if method != "log_probs":  # a search asks for steps alone
+        used["service"] = ASKED[method] - before
+    assert set(used) >= {"q2lf", "lf2q", "dual"} and all(used.values()), used
+
+
+@needs_numba
+def test_an_engine_asks_for_the_exact_class_and_the_log_tells_once(caplog):
+    class Other(Seq2Seq):
+        pass
+
+    engine._tell.cache_clear()
+    with caplog.at_level(logging.INFO, logger="dualparse.engines.engine"):
+        assert engine_for(tiny_model().float()).name == "numba"
+        assert engine_for(tiny_model()).name == "plain", "the compiled loops know single precision only"
+        for _ in range(2):
+            assert engine_for(Other(9, 8, embedding=3, hidden=4)).name == "plain"
+    assert [record.getMessage().partition(" runs ")[2] for record in caplog.records] == [
+        "on the plain engine: numba does not know it"
+    ]
+
+
+@needs_numba
+def test_a_method_replaced_on_one_network_alone_is_used_too():
+    model = tiny_model().float()
+    model.log_probs = lambda memory, inputs, targets: torch.zeros(targets.shape)
+    assert engine_for(model).name == "plain"
+
+
+def test_graphs_are_for_known_classes_on_a_gpu_alone():
+    model = tiny_model().float()
+    assert not captures_steps(model) and not captures_searches(model)
+
+
+@needs_numba
+def test_results_say_which_engine_ran(monkeypatch):
+    monkeypatch.setenv("DUALPARSE_SHARED_GPU", "1")
+    found = told(tiny_model().float(), LanguageModel(7))
+    assert found["engines"] == {"Seq2Seq": "numba", "LanguageModel": "numba"} and found["device"] == "cpu"
+    assert set(found["versions"]) >= {"torch", "numba"}
+    assert found["switches"]["DUALPARSE_SHARED_GPU"] == "1"
