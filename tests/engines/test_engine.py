@@ -34,7 +34,8 @@ def test_what_a_subclass_overrides_is_used_in_training_search_game_and_service(m
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     from overriding import ASKED
 
-    game = {"epochs": 1, "beams": 2, "batch_size": 8, "max_length": 8, "form_validity_lm": 0.0}
+    rewards = [{"name": "validity", "weight": 0.5}, {"name": "reconstruction", "weight": 0.5}]
+    game = {"epochs": 1, "beams": 2, "batch_size": 8, "max_length": 8, "rewards": rewards}
     model = {"embedding": 6, "hidden": 8, "network": f"overriding:{method}"}
     chosen = recipe(stages=["q2lf", "lf2q", "dual"], model=model, game=game, train={"epochs": 1})
     used = {}

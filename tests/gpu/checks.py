@@ -30,14 +30,14 @@ from dualparse.engines.found import Found, Options
 from dualparse.engines.plain import Plain, score
 from dualparse.engines.shared_gpu import TOLD
 from dualparse.engines.triton import search as fused_search
-from dualparse.game.game import _sources
-from dualparse.game.searcher import Searcher, find_together
 from dualparse.networks.agent import Agent
 from dualparse.networks.lstm import Seq2Seq
 from dualparse.networks.network import Network
 from dualparse.networks.transformer import Transformer
 from dualparse.runs import Run
+from dualparse.training.game import sources
 from dualparse.training.run import train
+from dualparse.training.searcher import Searcher, find_together
 from dualparse.training.step import Adam, Stepper
 
 SINGLE, TENSOR_CORES = 1e-4, 2e-2
@@ -188,11 +188,11 @@ def update(*, capture: bool) -> tuple[list[Tensor], Tensor]:
         model.float().cuda()
     none = {} if capture else {"STEPS": (), "SEARCHES": ()}
     with patch.multiple(graphs, **none) if none else patch.dict({}):
-        game = letters.game(letters.options(search=Options(4, letters.LONGEST)), who)
+        game = letters.game(letters.options(beams=4), who)
     assert game.stepper.capture == capture
     rng = random.Random(0)
     sets = (game.sets.queries, game.sets.forms)
-    starts = [_sources(agent, some, rng) for agent, some in zip(game.agents, sets, strict=True)]
+    starts = [sources(agent, some, rng) for agent, some in zip(game.agents, sets, strict=True)]
     for searcher in game.searchers:  # the same hypotheses for both: those of a search without graphs
         searcher.capture = False
     rounds = game.rounds(*starts, rng)
