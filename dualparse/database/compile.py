@@ -73,11 +73,12 @@ class _Compiler(Sets):
 
     def _shown(self, expr: Expr, name: Column, rows: Rows, first: int = 1) -> tuple[list[exp.Expression], Output]:
         """What is selected of a value, or of a thing: its key and its name."""
+        cells: list[exp.Expression] = [p.named(expr.sql, f"c{first}")]
         if not expr.kind.things:
-            return [p.named(expr.sql, f"c{first}")], Output(name, expr.storage)
+            return cells, Output(name, expr.storage)
         table = self.table(expr.kind)
         parts = [*expr.columns, *p.columns(expr.alias, table.label)]
-        cells = [p.named(part, f"c{place}") for place, part in enumerate(parts, first)]
+        cells = list(p.named(part, f"c{place}") for place, part in enumerate(parts, first))
         return cells, Output(name, key=len(table.key), label=len(table.label))
 
     def _select(self, node: n.Select, names: Sequence[Column]) -> tuple[exp.Select, list[Output]]:
@@ -134,9 +135,10 @@ class _Compiler(Sets):
     def keys(self, node: n.Keys) -> Rows:
         """What the rows of a group are about, in the order of the rows."""
         grouped = self._grouped(node.of)
-        if not node.kind.things:
-            return grouped
         key = grouped.element
+        if not node.kind.things:
+            self._order(grouped)
+            return grouped
         alias = self.alias(self.table(node.kind).name)
         table = self.table(node.kind)
         grouped.join(p.source(table.source, alias), p.same(p.columns(alias, table.key), key.columns))
@@ -173,7 +175,7 @@ class _Compiler(Sets):
         if isinstance(node, n.Group):
             return self._group(node)
         assert isinstance(node, (n.Having, n.BestRows, n.RankedRows))
-        rows = self._within(self._grouped(node.of))
+        rows = self._within(self._grouped(node.of), keep=not isinstance(node, n.RankedRows))
         figure = p.column(rows.element.alias, "figure1")
         about = n.group_of(node)
         assert about is not None
@@ -184,7 +186,7 @@ class _Compiler(Sets):
             rows.where.append(p.never(found) if node.op == "!=" else found)
             rows.where.append(p.present(figure))
         elif isinstance(node, n.BestRows):
-            others = self._within(self._grouped(node.of))
+            others = self._within(self._grouped(node.of), keep=False)
             best = (exp.Max if node.greatest else exp.Min)(this=p.column(others.element.alias, "figure1"))
             rows.where.append(exp.EQ(this=figure.copy(), expression=p.nested(others.select([best]))))
         else:
@@ -196,11 +198,12 @@ class _Compiler(Sets):
             rows.limit = node.limit
         return rows
 
-    def _within(self, rows: Rows) -> Rows:
-        """Rows that conditions can be added to; a limit counts before them."""
+    def _within(self, rows: Rows, *, keep: bool) -> Rows:
+        """Rows that conditions can be added to: a limit counts before them; `keep` their order."""
         if rows.limit is None:
-            rows.order = []
+            rows.order = rows.order if keep else []
             return rows
+        order = [part.copy() for part in rows.order if keep]
         here, key = rows.element.alias, rows.element
         if key.kind.things:
             table = self.table(key.kind)
@@ -211,7 +214,11 @@ class _Compiler(Sets):
         outer = self.alias("rows")
         star = exp.Column(this=exp.Star(), table=p.quoted(here))
         names = [part.name for part in key.columns]
-        return Rows(p.subquery(rows.select([star]), outer), _moved(key, outer, names), True)
+        for figure in [column for part in order for column in part.find_all(exp.Column)]:
+            figure.set("table", p.quoted(outer))
+        made = Rows(p.subquery(rows.select([star]), outer), _moved(key, outer, names), True)
+        made.order = order
+        return made
 
     def _group(self, node: n.Group) -> Rows:
         """One SELECT with GROUP BY where every figure is of the things as they are; else one for each figure."""

@@ -153,7 +153,7 @@ def present(expression: exp.Expression) -> exp.Expression:
     return exp.Not(this=exp.Is(this=expression.copy(), expression=exp.Null()))
 
 
-COMPARED: dict[str, type[exp.Binary]] = {"=": exp.EQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
+COMPARED: dict[str, type[exp.Expression]] = {"=": exp.EQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
 
 
 def compared(left: exp.Expression, op: str, right: exp.Expression) -> exp.Expression:

@@ -329,7 +329,7 @@ class _Run:
                 for cells in product(*[self._cells(part, thing) for part in node.properties])
             ]
         if isinstance(node, n.Row):
-            return [tuple((self.members(part) or [None])[0] for part in node.scalars)]
+            return [tuple(next(iter(self.members(part)), None) for part in node.scalars)]
         if isinstance(node, n.Group):
             return self._group(node)
         rows = self._table(node.of)
@@ -355,7 +355,7 @@ class _Run:
             for key in self.members(node.key, (thing,)):
                 groups.setdefault(key, []).append(thing)
         return [
-            (key, *[(self.members(total, things) or [None])[0] for total in node.totals])
+            (key, *[next(iter(self.members(total, things)), None) for total in node.totals])
             for key, things in groups.items()
         ]
 

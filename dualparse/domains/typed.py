@@ -9,25 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from dualparse.domains import nodes as n
+from dualparse.domains.agreement import (
+    NUMBERS,
+    ORDERED,
+    TABLES,
+    closed,
+    figure,
+    fitting,
+    grouping,
+    label_of,
+    one_kind,
+    ordered,
+    refuse_unit,
+    same,
+    scaled,
+    single,
+    unit_of,
+    what,
+)
 from dualparse.domains.intervals import interval
-from dualparse.domains.nodes import COUNT, PERCENT, Kind, Step, about_it, group_of
+from dualparse.domains.nodes import COUNT, PERCENT, Kind, Step, about_it
 from dualparse.domains.reduction import reduced
 from dualparse.domains.schema import LITERAL_KINDS, Declaration, Schema
 from dualparse.domains.signatures import DIRECTIONS, OPERATORS, Signature, by_name
-from dualparse.domains.units import factor
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.sexpr import Tree, read, write
 from dualparse.lf.values import FALSE, LITERALS, TRUE, number, read_literal, read_number, text, unquoted
 
 FUNCTIONS = by_name()
-ORDERED = ("number", "date", "time")
 MOST_TOP = 1_000_000
 _SETS = (n.All, n.Entity, n.It, n.Literal, n.Get, n.Filter, n.Both, n.Either, n.Others, n.Best, n.Ranked, n.Keys)
-_NUMBERS = (n.Total, n.Arithmetic)
-_TABLES = (n.Select, n.Row, n.Group, n.Having, n.BestRows, n.RankedRows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ class Checker:
             return self._forward(word, source)
         owner, _, name = word[1:].rpartition(".")
         found = [declared for declared in self._owners.get(name, ()) if owner in ("", declared.owner)]
-        fitting = [declared for declared in found if _same(self.kind_of(declared), source)]
+        fitting = [declared for declared in found if same(self.kind_of(declared), source)]
         if not found:
             raise LFExecutionError(f"unknown property {word!r}")
         if not fitting:
@@ -196,20 +210,20 @@ class _Reading:
 
     def a_set(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
         found = self.any(tree, it)
-        if isinstance(found, _SETS) or (isinstance(found, _NUMBERS) and way.name in _COMPARING):
+        if isinstance(found, _SETS) or (isinstance(found, NUMBERS) and way.name in _COMPARING):
             return found
-        raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a set, not {_what(found)}")
+        raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a set, not {what(found)}")
 
     def a_things(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
         found = self.a_set(tree, it, before, way)
         if not found.kind.things:
-            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be things, not {_what(found)}")
+            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be things, not {what(found)}")
         return found
 
     def a_table(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
         found = self.any(tree, None)
-        if not isinstance(found, _TABLES):
-            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a table, not {_what(found)}")
+        if not isinstance(found, TABLES):
+            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a table, not {what(found)}")
         return found
 
     def a_step(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Step:
@@ -226,16 +240,16 @@ class _Reading:
             step = self.checker.step(tree, owner)
             return n.Path((step,), step.target)
         found = self.any(tree, _About(owner))
-        if isinstance(found, (n.Path, n.Part, *_NUMBERS, n.Literal)):
+        if isinstance(found, (n.Path, n.Part, *NUMBERS, n.Literal)):
             return found
-        raise LFExecutionError(f"{write(tree)[:60]} is {_what(found)}, not a property: say what of it is meant")
+        raise LFExecutionError(f"{write(tree)[:60]} is {what(found)}, not a property: say what of it is meant")
 
     def a_scalar(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
         if it is not None and not it.group and isinstance(tree, str) and tree != "it":
             found = self.a_property(tree, it, [], way)
         else:
             found = self.any(tree, it)
-        _single(found, write(tree)[:40])
+        single(found, write(tree)[:40])
         kind = getattr(found, "kind", None)
         if (
             kind is None
@@ -243,7 +257,7 @@ class _Reading:
             or kind.name == "date"
             and way.name not in ("row", "group")
         ):
-            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a number, not {_what(found)}")
+            raise LFExecutionError(f"argument {len(before) + 1} of {way.name} must be a number, not {what(found)}")
         if isinstance(found, _SETS) and not isinstance(found, n.Literal):
             if about_it(found) and way.name == "group":
                 raise LFExecutionError("a group has figures such as ( count it ) or ( sum it PROPERTY )")
@@ -251,20 +265,20 @@ class _Reading:
         return found
 
     def a_value(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
-        about = next((part for part in before if isinstance(part, (n.Path, n.Part, *_NUMBERS))), None)
+        about = next((part for part in before if isinstance(part, (n.Path, n.Part, *NUMBERS))), None)
         if about is None:
-            wanted = _figure(before[0]).kind if isinstance(before[0], _TABLES) else before[0].kind
+            wanted = figure(before[0]).kind if isinstance(before[0], TABLES) else before[0].kind
             label = "a figure"
         else:
-            wanted, label = about.kind, write(_label(about))
+            wanted, label = about.kind, write(label_of(about))
         found = self.a_set(tree, None, before, way)
         if isinstance(about, n.Part) and about.name == "quarter" and found.kind.name == "text":
             return found
-        return _fitting(found, wanted, label)
+        return fitting(found, wanted, label)
 
     def a_text(self, tree: Tree, it: _About | None, before: list[Any], way: Signature) -> Any:
         if before[-1].kind.name != "text":
-            raise LFExecutionError(f"the values of {write(_label(before[-1]))!r} are no texts")
+            raise LFExecutionError(f"the values of {write(label_of(before[-1]))!r} are no texts")
         found = self.a_value(tree, it, before, way)
         if not isinstance(found, n.Literal):
             raise LFExecutionError("'contains' takes a text that is written")
@@ -298,18 +312,18 @@ class _Reading:
 
     def _get(self, way: Signature, of: Any, step: Step) -> Any:
         if not step.source.things:
-            _closed(of)
+            closed(of)
         return n.Get(of, step, step.target)
 
     def _filter(self, way: Signature, of: Any, about: Any, *rest: Any) -> Any:
         word = next((kind.strip("'") for kind in way.arguments if kind.startswith("'")), "")
         if not rest and not word:
-            rest = "=", _fitting(n.Literal(TRUE, Kind("boolean")), about.kind, write(_label(about)))
+            rest = "=", fitting(n.Literal(TRUE, Kind("boolean")), about.kind, write(label_of(about)))
         op, references = (word, rest) if word else (rest[0], rest[1:])
         if op in ("<", "<=", ">", ">=", "between"):
-            _ordered(about)
+            ordered(about)
         for reference in references:
-            _closed(reference)
+            closed(reference)
         return n.Filter(of, about, op, tuple(references), of.kind)
 
     def _filter_count(self, way: Signature, of: Any, step: Step, op: str, amount: float, among: Any = None) -> Any:
@@ -320,51 +334,51 @@ class _Reading:
             raise LFExecutionError(f"the values of {str(step)!r} are numbers, dates or times, which are not counted")
         found: Any = n.Get(n.It(of.kind), step, step.target)
         if among is not None:
-            _closed(among)
-            found = n.Both((found, _fitting(among, step.target, str(step))), step.target)
+            closed(among)
+            found = n.Both((found, fitting(among, step.target, str(step))), step.target)
         return n.Total("count", found, None, COUNT)
 
     def _best(self, way: Signature, of: Any, about: Any = None) -> Any:
         if about is None:
-            _figure(of)
+            figure(of)
             return n.BestRows(of, way.name == "argmax")
-        _ordered(about)
-        return n.Best(_closed(of), about, way.name == "argmax", of.kind)
+        ordered(about)
+        return n.Best(closed(of), about, way.name == "argmax", of.kind)
 
     def _best_count(self, way: Signature, of: Any, step: Step, among: Any = None) -> Any:
-        return n.Best(_closed(of), self._counted(of, step, among), way.name.startswith("argmax"), of.kind)
+        return n.Best(closed(of), self._counted(of, step, among), way.name.startswith("argmax"), of.kind)
 
     def _ranked(self, way: Signature, amount: float, of: Any, about: Any = None) -> Any:
         if amount != int(amount) or not 1 <= amount <= MOST_TOP:
             raise LFExecutionError(f"{way.name} takes a whole number from 1 to {MOST_TOP}")
         if about is None:
-            _figure(of)
+            figure(of)
             return n.RankedRows(of, way.name == "top", int(amount))
-        _ordered(about)
-        return n.Ranked(_closed(of), about, way.name == "top", int(amount), of.kind)
+        ordered(about)
+        return n.Ranked(closed(of), about, way.name == "top", int(amount), of.kind)
 
     def _order(self, way: Signature, of: Any, *rest: Any) -> Any:
         if len(rest) == 1:
-            _figure(of)
+            figure(of)
             return n.RankedRows(of, rest[0], None)
         if rest[0].kind.name != "text":
-            _ordered(rest[0])
-        return n.Ranked(_closed(of), rest[0], rest[1], None, of.kind)
+            ordered(rest[0])
+        return n.Ranked(closed(of), rest[0], rest[1], None, of.kind)
 
     def _and(self, way: Signature, *parts: Any) -> Any:
-        kind = _one_kind(parts)
+        kind = one_kind(parts)
         if sum(map(about_it, parts)) > 1:
             raise LFExecutionError("only one part of 'and' can speak of 'it'")
         return n.Both(tuple(sorted(parts, key=about_it, reverse=True)), kind)
 
     def _or(self, way: Signature, *parts: Any) -> Any:
-        kind = _one_kind(parts)
+        kind = one_kind(parts)
         for part in parts:
-            _closed(part)
+            closed(part)
         return n.Either(parts, kind)
 
     def _not(self, way: Signature, of: Any) -> Any:
-        return n.Others(_closed(of), of.kind)
+        return n.Others(closed(of), of.kind)
 
     def _count(self, way: Signature, of: Any) -> Any:
         return n.Total("count", of, None, COUNT)
@@ -372,34 +386,36 @@ class _Reading:
     def _total(self, way: Signature, of: Any, about: Any) -> Any:
         if way.name in ("sum", "avg") and about.kind.name != "number":
             raise LFExecutionError(f"only numbers have a {way.name}")
-        _ordered(about)
+        ordered(about)
         return n.Total(way.name, of, about, about.kind)
 
     def _share(self, way: Signature, some: Any, every: Any) -> Any:
         if sum(map(about_it, (some, every))) > 1:
             raise LFExecutionError("only one part of 'share' can speak of 'it'")
-        kind = _one_kind((some, every))
+        kind = one_kind((some, every))
         both = n.Both(tuple(sorted((some, every), key=about_it, reverse=True)), kind)
         hundred = n.Literal(number(100), Kind("number"))
         part = n.Arithmetic("times", hundred, n.Total("count", both, None, COUNT), COUNT)
         return n.Arithmetic("divide", part, n.Total("count", every, None, COUNT), PERCENT)
 
     def _arithmetic(self, way: Signature, first: Any, second: Any) -> Any:
-        return n.Arithmetic(way.name, first, second, Kind("number", _unit(way.name, first.kind.unit, second.kind.unit)))
+        return n.Arithmetic(
+            way.name, first, second, Kind("number", unit_of(way.name, first.kind.unit, second.kind.unit))
+        )
 
     def _in(self, way: Signature, unit: str, of: Any) -> Any:
-        return _scaled(of, unit) or _refuse_unit(of.kind, unit)
+        return scaled(of, unit) or refuse_unit(of.kind, unit)
 
     def _exists(self, way: Signature, of: Any) -> Any:
-        return n.Exists(_closed(of))
+        return n.Exists(closed(of))
 
     def _comparison(self, way: Signature, first: Any, second: Any) -> Any:
         if way.name not in ("=", "!="):
-            _ordered(first)
-        return n.Comparison(way.name, _closed(first), _closed(_fitting(second, first.kind, "the first")))
+            ordered(first)
+        return n.Comparison(way.name, closed(first), closed(fitting(second, first.kind, "the first")))
 
     def _select(self, way: Signature, of: Any, *about: Any) -> Any:
-        return n.Select(_closed(of), about)
+        return n.Select(closed(of), about)
 
     def _row(self, way: Signature, *scalars: Any) -> Any:
         return n.Row(scalars)
@@ -408,14 +424,14 @@ class _Reading:
         for total in totals:
             if not about_it(total):
                 raise LFExecutionError("a figure of a group must speak of it: ( count it ), ( sum it PROPERTY )")
-        return n.Group(_closed(of), key, totals)
+        return n.Group(closed(of), key, totals)
 
     def _having(self, way: Signature, of: Any, op: str, reference: Any) -> Any:
-        _figure(of)
-        return n.Having(of, op, _closed(reference))
+        figure(of)
+        return n.Having(of, op, closed(reference))
 
     def _keys(self, way: Signature, of: Any) -> Any:
-        return n.Keys(of, _grouping(of).key.kind)
+        return n.Keys(of, grouping(of).key.kind)
 
     def _path(self, way: Signature, *steps: Step) -> Any:
         for step in steps[1:]:
@@ -425,8 +441,8 @@ class _Reading:
 
     def _part(self, way: Signature, of: Any) -> Any:
         if of.kind.name != "date":
-            raise LFExecutionError(f"{write(_label(of))!r} is no date: it has no {way.name}")
-        _single(of, way.name)
+            raise LFExecutionError(f"{write(label_of(of))!r} is no date: it has no {way.name}")
+        single(of, way.name)
         return n.Part(way.name, of, Kind("text" if way.name == "quarter" else "date"))
 
 
@@ -447,100 +463,3 @@ def _owner(it: _About | None) -> Kind:
     if it is None or it.group:
         raise LFExecutionError("a property stands where there is no single thing to have it")
     return it.kind
-
-
-def _single(node: Any, label: str) -> None:
-    if isinstance(node, n.Path) and node.many:
-        raise LFExecutionError(f"{label} may have several values: say ( max it ... ), ( sum it ... )")
-
-
-def _what(node: Any) -> str:
-    if isinstance(node, _TABLES):
-        return "a table"
-    if isinstance(node, (n.Exists, n.Comparison)):
-        return "yes or no"
-    if isinstance(node, _NUMBERS):
-        return f"a number ({node.kind})"
-    return f"things of type {node.kind}" if node.kind.things else f"values ({node.kind})"
-
-
-def _label(about: Any) -> Tree:
-    return " ".join(map(str, about.steps)) if isinstance(about, n.Path) else type(about).__name__.lower()
-
-
-def _ordered(about: Any) -> None:
-    if about.kind.name not in ORDERED:
-        raise LFExecutionError(f"the values of {write(_label(about))!r} are not numbers, dates or times")
-
-
-def _closed(node: Any) -> Any:
-    if about_it(node):
-        raise LFExecutionError("'it' cannot stand here: only get, filter and and go on from it")
-    return node
-
-
-def _same(kind: Kind, other: Kind) -> bool:
-    return kind.name == other.name and factor(kind.unit, other.unit) == 1.0
-
-
-def _one_kind(parts: Any) -> Kind:
-    kinds = [part.kind for part in parts]
-    if not all(_same(kind, kinds[0]) for kind in kinds):
-        raise LFExecutionError(f"elements of different types: {', '.join(sorted({str(kind) for kind in kinds}))}")
-    return kinds[0]
-
-
-def _fitting(found: Any, wanted: Kind, label: str) -> Any:
-    """A set as one that can be compared with values of a kind; numbers are turned into its unit."""
-    if found.kind.name == wanted.name and found.kind.things == wanted.things:
-        if wanted.name != "number":
-            return found
-        scaled = _scaled(found, wanted.unit)
-        if scaled is not None:
-            return scaled
-    raise LFExecutionError(f"values of {label!r} have type {wanted}, not {found.kind}")
-
-
-def _scaled(found: Any, unit: str) -> Any:
-    """A number in another unit; None where it cannot be."""
-    by = factor(found.kind.unit, unit)
-    if by is None:
-        return None
-    kind = Kind("number", unit)
-    if isinstance(found, n.Literal):
-        return n.Literal(number(found.value.degree * by, unit), kind)  # type: ignore[union-attr,operator]
-    if by == 1.0:
-        return found
-    if isinstance(found, n.Either):
-        return n.Either(tuple(_scaled(part, unit) for part in found.parts), kind)
-    of = found if isinstance(found, _NUMBERS) else None
-    if of is None:
-        return None
-    return n.Arithmetic("times", of, n.Literal(number(by), Kind("number")), kind)
-
-
-def _refuse_unit(kind: Kind, unit: str) -> NoReturn:
-    raise LFExecutionError(f"a {kind} cannot be told in {unit!r}")
-
-
-def _unit(name: str, first: str, second: str) -> str:
-    if name in ("plus", "minus"):
-        if factor(first, second) != 1.0:
-            raise LFExecutionError(f"{first or 'a plain number'} and {second or 'a plain number'} do not add up")
-        return first or second
-    plain = ("", "count", "percent")
-    if name == "times":
-        return first if second in plain else second if first in plain else f"{first}*{second}"
-    return "" if first == second else first if second in plain else f"{first or 1}/{second}"
-
-
-def _grouping(rows: Any) -> n.Group:
-    found = group_of(rows)
-    if found is None:
-        raise LFExecutionError("only the rows of a group have keys")
-    return found
-
-
-def _figure(rows: Any) -> Any:
-    """What the rows of a group are ranked by: its first figure."""
-    return _grouping(rows).totals[0]

@@ -92,6 +92,12 @@ def test_the_random_forms_are_worth_running(tmp_path):
     assert kinds["error"] + kinds["deep"] < 0.05 * kinds.total()
 
 
+@pytest.mark.parametrize("seed", [1097, 1133, 1157])
+def test_what_was_wrong_once_stays_right(tmp_path, seed):
+    """Rankings of values that tie, and the best rows of a ranking."""
+    compare(seed, tmp_path / "world.sqlite")
+
+
 @pytest.mark.parametrize("seed", range(ELSEWHERE))
 def test_random_forms_have_the_same_rows_in_duckdb(tmp_path, seed):
     made = world(random.Random(seed), whole_dates=True)
