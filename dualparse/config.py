@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import copy
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from dualparse.errors import InputError
 from dualparse.migration import SCHEMA, migrate, schema_of
 from dualparse.plugins import is_reference
 from dualparse.suggest import unknown_name
+from dualparse.toml import DEEPEST, parse_toml, read_toml
+
+MOST_OVERRIDE = 10_000  # characters of one `--set`
+LARGEST = 8_192  # units of a layer: matrices grow by the square, and beyond this no memory holds them
 
 LEARNED_FROM_DEV = "this run has learned from the dev pairs: scores on them say nothing, use --split test"
 
@@ -32,7 +35,14 @@ Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "pseudo", "dual"]
 class Closed(BaseModel):
     """Unknown keys are errors; values do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_is_a_number(cls, value: object, info: ValidationInfo) -> object:
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation in (int, float):
+            raise ValueError("expected a number, not true or false")
+        return value
 
 
 class DataSettings(Closed):
@@ -85,8 +95,10 @@ class ModelSettings(Closed):
     layers: int = Field(2, ge=1, description="layers of a transformer (of its encoder, and of its decoder)")
     heads: int = Field(4, ge=1, description="heads of every attention of a transformer; they share the hidden units")
     copy_mechanism: bool = Field(True, description="copy source tokens: AttPtr (true) or Att (false)")
-    embedding: int = Field(100, ge=1, description="size of a token's vector")
-    hidden: int = Field(200, ge=1, description="hidden units of every layer (of each direction of an LSTM's encoder)")
+    embedding: int = Field(100, ge=1, le=LARGEST, description="size of a token's vector")
+    hidden: int = Field(
+        200, ge=1, le=LARGEST, description="hidden units of every layer (of each direction of an LSTM's encoder)"
+    )
     dropout: float = Field(0.5, ge=0, lt=1, description="dropout on embeddings and before the output layer")
     word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source words read as <unk> in training")
     init: float = Field(0.2, gt=0, description="parameters of an LSTM start uniform in [-init, init]")
@@ -119,7 +131,7 @@ class TrainSettings(Closed):
     """How maximum likelihood training goes (paper Section 4.3.2)."""
 
     epochs: int = Field(100, ge=1, description="passes over the labeled pairs at the most")
-    batch_size: int = Field(16, ge=1, description="pairs per update")
+    batch_size: int = Field(16, ge=1, le=65_536, description="pairs per update")
     updates: int = Field(1, ge=1, description="least updates of an epoch: few pairs are gone through several times")
     learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate")
     weight_decay: ClassVar[float] = 1e-5  # L2 penalty, not on biases; as in the paper
@@ -213,8 +225,8 @@ class GameSettings(TrainSettings):
         _OF_THE_PAPER,
         description="what a hypothesis is worth: functions by name and weight; a loop without any is not played",
     )
-    beams: int = Field(5, ge=1, description="hypotheses per source (k)")
-    max_length: int = Field(80, ge=1, description="longest hypothesis in tokens")
+    beams: int = Field(5, ge=1, le=1_000, description="hypotheses per source (k)")
+    max_length: int = Field(80, ge=1, le=10_000, description="longest hypothesis in tokens")
     baseline: bool = Field(True, description="subtract the mean reward of the k hypotheses of a source")
     noisy_search: bool = Field(False, description="read sources with dropout in the search: more varied hypotheses")
     guidance: float = Field(1.0, ge=0, description="weight of the labeled pairs")
@@ -249,9 +261,9 @@ class PseudoSettings(Closed):
 class SearchSettings(Closed):
     """How outputs are searched for."""
 
-    beams: int = Field(5, ge=1, description="beam width of evaluation; 1 is greedy")
-    dev_beams: int = Field(1, ge=1, description="beam width of the dev scores during training")
-    max_length: int = Field(100, ge=1, description="longest output in tokens")
+    beams: int = Field(5, ge=1, le=1_000, description="beam width of evaluation; 1 is greedy")
+    dev_beams: int = Field(1, ge=1, le=1_000, description="beam width of the dev scores during training")
+    max_length: int = Field(100, ge=1, le=10_000, description="longest output in tokens")
     length_power: float = Field(
         1.0, ge=0, description="outputs are ranked by log-probability / length^power: 1 per token, 0 plain"
     )
@@ -345,7 +357,7 @@ class Recipe(Closed):
 def read_recipe(path: Path, *, overrides: Sequence[str] = (), given: Path | str = "--set") -> Recipe:
     """A recipe file, with `a.b=value` overrides on top (the value as TOML writes it; bare words are text). Errors name
     the file, or where the overrides were `given` if it is right without them."""
-    return make_recipe(_read_toml(path), overrides=overrides, path=path, given=given)
+    return make_recipe(read_toml(path, kind="recipe"), overrides=overrides, path=path, given=given)
 
 
 def make_recipe(
@@ -382,7 +394,7 @@ def _up_to_date(values: dict[str, Any], path: Path | None) -> dict[str, Any]:
 def read_saved_recipe(path: Path) -> tuple[Recipe, dict[str, Any]]:
     """The recipe of a run folder, whichever version wrote it, and what it says of settings that are no more (dotted key
     -> value): a parser that was trained with one of them still answers."""
-    values = _read_toml(path)
+    values = read_toml(path, kind="recipe")
     try:
         schema = schema_of(values)
         migrated = migrate({key: value for key, value in values.items() if key != "schema"}, schema)
@@ -450,30 +462,19 @@ def inline(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
-    except FileNotFoundError:
-        raise InputError("no such recipe", path=path) from None
-    except IsADirectoryError:
-        raise InputError("is a folder; expected a recipe file (.toml)", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8 text", path=path) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", path=path) from None
-
-
 def _apply(values: dict[str, Any], override: str, given: Path | str) -> None:
     key, equals, text = override.partition("=")
     if not equals:
         raise InputError(f"{override}: expected KEY=VALUE, for example train.epochs=20", path=given)
+    if len(override) > MOST_OVERRIDE:
+        raise InputError(f"{override[:40]}...: longer than {MOST_OVERRIDE} characters", path=given)
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        value = parse_toml(f"value = {text}")["value"]
+    except InputError:  # a bare word
         value = text
     *path, last = key.strip().split(".")
+    if len(path) > DEEPEST:
+        raise InputError(f"{override[:40]}...: no setting lies so deep", path=given)
     place = values
     for part in path:
         place = place.setdefault(part, {})

@@ -19,7 +19,6 @@ examples are asked for, so that a domain can be tried out while its examples are
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,8 +34,9 @@ from dualparse.domains.world_rules import plain_rules
 from dualparse.errors import InputError
 from dualparse.lf.canonical import normalize_text
 from dualparse.lf.values import read_number
-from dualparse.lines import numbered_lines, raise_error
+from dualparse.lines import numbered_lines, raise_error, read_regular
 from dualparse.suggest import nearest
+from dualparse.toml import MOST_BYTES, parse_toml
 
 DESCRIPTION, ONTOLOGY, WORLD, LEXICON = "domain.toml", "ontology.txt", "world.tsv", "lexicon.txt"
 GRAMMAR = "domain.grammar"
@@ -72,6 +72,7 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
     """The domain of a folder, its ontology and its world, as far as they can be read; problems go to `report`."""
     if not folder.is_dir():
         raise InputError("no such folder", path=folder)
+    _stays_inside(folder)
     described = read_description(folder / DESCRIPTION, report=report)
     if described.database:
         raise InputError("this folder is connected to a database; it holds no facts of its own", path=folder)
@@ -98,21 +99,30 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
     return domain, schema, world
 
 
+def _stays_inside(folder: Path) -> None:
+    """A folder from somebody else may hold links: none of its files is a file from elsewhere."""
+    root = folder.resolve()
+    for name in (DESCRIPTION, ONTOLOGY, WORLD, LEXICON, GRAMMAR, *EXAMPLES.values()):
+        try:
+            outside = not (folder / name).resolve().is_relative_to(root)
+        except (OSError, RuntimeError):  # links in a circle
+            outside = True
+        if outside:
+            raise InputError("is a link that leads out of the folder", path=folder / name)
+
+
 def read_description(path: Path, *, report: Report = raise_error) -> Description:
     """Read `domain.toml`; an unknown key is a problem, too, because it is most likely a misspelt one."""
-    lines = dict(numbered_lines(path, report=report))
-    if not lines:
-        return Description()
     try:
-        told = tomllib.loads("\n".join(lines.get(number, "") for number in range(1, max(lines) + 1)))
-    except tomllib.TOMLDecodeError as error:
-        message, _, place = str(error).partition(" (at line ")
-        line = place.partition(",")[0]
-        report(InputError(f"not TOML: {message}", path=path, line=int(line) if line.isdigit() else None))
+        text = read_regular(path, most=MOST_BYTES).removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        told = parse_toml(text.replace("\r\n", "\n"), path=path)
+    except UnicodeDecodeError:
+        report(InputError("not UTF-8", path=path))
         return Description()
-    except RecursionError:  # the standard library's reader has no limit of its own
-        report(InputError("not TOML: nested too deeply", path=path))
+    except InputError as error:
+        report(error)
         return Description()
+    lines = dict(enumerate(text.splitlines(), start=1))
     if "name" not in told:
         report(InputError("no 'name'", path=path))
     for key in list(told):

@@ -103,7 +103,7 @@ def open_domain(name: str) -> Domain:
 
 def _open_elsewhere(name: str) -> Domain:
     """A domain that another program opens by the same name."""
-    path = Path(name).expanduser()
+    path = _path(name)
     if found := _opened(name, _shipped()):
         return found
     if (path / folder.DESCRIPTION).is_file():  # before other packages, of which one may be broken
@@ -118,6 +118,17 @@ def _open_elsewhere(name: str) -> Domain:
     if rest and family not in (each.name for each in families()):
         raise InputError("no such folder", path=path)
     raise InputError(unknown_name("domain", rest or name, domain_names()) + ", or the path of a domain folder")
+
+
+def _path(name: str) -> Path:
+    """A name as the path it may be."""
+    try:
+        path = Path(name).expanduser()
+        path.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, nobody's home, a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"no domain and no folder can be called {name[:60]!r}: {reason}") from None
+    return path
 
 
 def _shipped() -> Iterator[Family]:

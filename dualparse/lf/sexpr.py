@@ -50,7 +50,10 @@ def read(text: str) -> Tree:
     Traceback (most recent call last):
     dualparse.lf.errors.LFSyntaxError: missing closing parenthesis for the one opened at token 1 (at token 7)
     """
-    return read_tokens(tokenize(text))
+    tokens = tokenize(text)
+    if "!" in tokens:  # it would join another atom as soon as the form is written in another order
+        raise LFSyntaxError("'!' without an atom behind it", position=tokens.index("!"))
+    return read_tokens(tokens)
 
 
 def read_tokens(tokens: Iterable[str]) -> Tree:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -122,6 +123,7 @@ def fit(task: Task, schedule: Schedule, *, checkpoint: Path | None = None) -> It
         for done, total in task.epoch(epoch):
             yield Tick(task.stage, epoch, schedule.last, done, total)
         figures = task.summarize(stepper.take_figures())
+        _stop_where_it_diverged(task, epoch, figures, checkpoint)
         scores: dict[str, float] = {}
         is_best = False
         if schedule.looks_at(epoch):
@@ -139,6 +141,21 @@ def fit(task: Task, schedule: Schedule, *, checkpoint: Path | None = None) -> It
     with torch.no_grad():
         for name, parameter in zip(stepper.names, stepper.parameters, strict=True):
             parameter.copy_(best[name])
+
+
+def _stop_where_it_diverged(task: Task, epoch: int, figures: dict[str, float], checkpoint: Path | None) -> None:
+    """Figures or weights that are no numbers any more never become numbers again, and are no result."""
+    bad = [name for name, figure in figures.items() if not math.isfinite(figure)]
+    weights = zip(task.stepper.names, task.stepper.parameters, strict=True)
+    bad += [name for name, weight in weights if not bool(torch.isfinite(weight).all())]
+    if bad:
+        kept = checkpoint is not None and checkpoint.exists()
+        last = f"the last good state is in {checkpoint}" if kept else "there is no earlier state of this stage"
+        shown = ", ".join(bad[:3]) + (", ..." if len(bad) > 3 else "")
+        raise InputError(
+            f"{task.stage}, epoch {epoch}: training diverged ({shown}: not a finite number); a lower learning_rate or "
+            f"clip may help; {last}"
+        )
 
 
 def _out_of_patience(progress: _Progress, schedule: Schedule) -> bool:

@@ -66,3 +66,19 @@ def test_a_tree_deeper_than_any_text_is_an_error_not_a_crash():
         tree = ("not", tree)
     with pytest.raises(LFSyntaxError, match="nested deeper"):
         normalize(tree)
+
+
+@pytest.mark.parametrize("form", ["( and z ! )", "!", "( a ! ( b ) )", "( or ( ! ) b )"])
+def test_an_exclamation_mark_alone_is_no_atom(form):
+    """Sorted to another place it would join the atom behind it, and the normal form be another form."""
+    with pytest.raises(LFSyntaxError, match="without an atom"):
+        normalize_text(form)
+
+
+@given(st.lists(st.sampled_from(["(", ")", "and", "or", "!", "!a", "b", "c"]), max_size=12).map(" ".join))
+def test_the_normal_form_of_any_text_is_its_own_normal_form(text):
+    try:
+        normal = normalize_text(text)
+    except LFSyntaxError:
+        return
+    assert normalize_text(normal) == normal

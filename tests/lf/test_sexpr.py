@@ -39,8 +39,6 @@ def test_any_text_is_a_tree_that_round_trips_or_a_syntax_error(text):
         ("  ( a\t( b )\n)  ", ("a", ("b",))),
         ("( string ! type )", ("string", "!type")),
         ("( string ! = )", ("string", "!=")),
-        ("( ! ( a ) )", ("!", ("a",))),
-        ("( a ! )", ("a", "!")),
     ],
 )
 def test_reading(text, tree):

@@ -212,3 +212,30 @@ def test_a_checkpoint_of_another_model_is_an_input_error(tmp_path, monkeypatch):
 def test_records_can_be_written_as_json():
     for record in records(fit(make([1, 2]), Schedule(epochs=2))):
         assert Record(**json.loads(json.dumps(vars(record)))) == record
+
+
+@pytest.mark.parametrize("where", ["a loss", "a weight"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_training_that_diverges_is_stopped_and_says_where(where, value, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0.0)
+    task = make([0.1, 0.2, 0.3, 0.4])
+    whole, summarize = task.epoch, task.summarize
+    now = {"epoch": 0}
+
+    def epoch(number):
+        now["epoch"] = number
+        yield from whole(number)
+        if number == 3 and where == "a weight":
+            with torch.no_grad():
+                task.stepper.parameters[0][0, 0] = value
+
+    def told(figures):
+        return {"loss": value} if now["epoch"] == 3 and where == "a loss" else summarize(figures)
+
+    broken = Task("toy", task.stepper, epoch, told, task.evaluate)
+    path = tmp_path / "x.safetensors"
+    with pytest.raises(InputError, match=r"toy, epoch 3: training diverged .* last good state is in .*x\.safetensors"):
+        list(fit(broken, Schedule(4), checkpoint=path))
+    assert plain(records(fit(make([0.1, 0.2, 0.3, 0.4]), Schedule(4), checkpoint=path))) == plain(
+        records(fit(make([0.1, 0.2, 0.3, 0.4]), Schedule(4)))
+    )

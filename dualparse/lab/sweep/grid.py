@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -31,6 +30,7 @@ from pydantic import Field, ValidationError
 from dualparse.config import Closed, Recipe, dotted, inline, read_recipe
 from dualparse.errors import InputError
 from dualparse.suggest import unknown_name
+from dualparse.toml import read_toml
 from dualparse.training.sharing import fingerprint
 
 Method = dict[str, Any]
@@ -69,11 +69,23 @@ class Cell:
         return f"{self.grid}/{self.name}"
 
 
+def _beside(path: Path, name: str) -> Path:
+    """A file in the folder of a grid or below: somebody else's grid reads no other file of ours."""
+    found = path.parent / name
+    try:
+        inside = found.resolve().is_relative_to(path.parent.resolve())
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a name too long
+        inside = False
+    if not inside:
+        raise InputError(f"{name[:80]!r} leads out of the folder of the grid", path=path)
+    return found
+
+
 def read_grid(path: Path) -> Grid:
     """A grid file, the file of its methods included."""
-    values = _read_toml(path, "grid")
+    values = read_toml(path, kind="grid")
     if isinstance(values.get("methods"), str):
-        values["methods"] = _read_toml(path.parent / values["methods"], "file of methods")
+        values["methods"] = read_toml(_beside(path, values["methods"]), kind="file of methods")
     try:
         grid = Grid.model_validate(values)
     except ValidationError as error:
@@ -147,19 +159,6 @@ def _find_recipe(name: str, grid: Path) -> Path:
 
 def _plain(value: object) -> str:
     return str(value).replace("/", "_").replace(" ", "")
-
-
-def _read_toml(path: Path, kind: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"no such {kind}", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8 text", path=path) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", path=path) from None
 
 
 def _explain(problem: Any) -> str:

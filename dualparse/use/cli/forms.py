@@ -12,8 +12,7 @@ from dualparse.domains.domain import Domain
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.lf.errors import LF_ERRORS
-from dualparse.lf.sexpr import MAX_CHARACTERS
-from dualparse.use.cli.lines import text_lines
+from dualparse.use.cli.lines import Unusable, text_lines
 
 DomainOption = Annotated[
     str, typer.Option("--domain", "-d", help="A domain's name or the path of its folder.", show_default=False)
@@ -73,7 +72,7 @@ def _answer_lines(file: str, answer: Callable[[str], str]) -> None:
     """Answer every line as it comes, so that a program at the other end of a pipe can wait for it."""
     out = sys.stdout.buffer  # UTF-8 whatever the locale says, as the input is
     for text in text_lines(file):
-        line = answer(text) if text is not None else f"error: longer than {MAX_CHARACTERS} characters"
+        line = f"error: {text.reason}" if isinstance(text, Unusable) else answer(text)
         out.write(_shown(line).encode() + b"\n")
         out.flush()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from dualparse.errors import InputError
@@ -13,13 +14,23 @@ from dualparse.lf.sexpr import MAX_CHARACTERS
 MAX_LINE = 4 * MAX_CHARACTERS + 2  # bytes: longer lines are too long for a form or a question and are not kept
 
 
-def text_lines(file: str) -> Iterator[str | None]:
-    """Lines of a file or of standard input, as they come; None for a line that is too long to be of use."""
+@dataclass(frozen=True)
+class Unusable:
+    """Why a line cannot be used."""
+
+    reason: str
+
+
+TOO_LONG, NO_TEXT = Unusable(f"longer than {MAX_CHARACTERS} characters"), Unusable("not UTF-8")
+
+
+def text_lines(file: str) -> Iterator[str | Unusable]:
+    """Lines of a file or of standard input, as they come, or what is wrong with one: each has its answer."""
     for number, raw in _raw_lines(file):
         try:
-            yield None if raw is None else _decoded(raw, number)
-        except UnicodeDecodeError as error:
-            raise InputError("not UTF-8", path=_path(file), line=number) from error
+            yield TOO_LONG if raw is None else _decoded(raw, number)
+        except UnicodeDecodeError:
+            yield NO_TEXT
 
 
 def numbered_lines(file: str) -> Iterator[tuple[int, str | InputError]]:

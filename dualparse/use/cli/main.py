@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
 
 import typer
 from rich.console import Console
 
 from dualparse import __version__
 from dualparse.errors import InputError
+from dualparse.files import FULL
 from dualparse.use.cli import (
     connect,
     data,
@@ -73,6 +75,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    debug: bool = typer.Option(False, "--debug", help="Show where an unexpected error comes from."),
 ) -> None:
     """Questions into logical forms that run, from little labelled data."""
 
@@ -82,11 +85,12 @@ def main() -> None:
     # Before torch is loaded. The matrices are small, and threads that wait for each other at every one of them crawl as
     # soon as another program wants a core.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    debug = "--debug" in sys.argv
+    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
         app()
     except InputError as error:
-        Console(stderr=True, highlight=False).print(f"error: {error}", markup=False, soft_wrap=True)
-        sys.exit(2)
+        _told(f"error: {error}", 2)
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -94,6 +98,26 @@ def main() -> None:
         if end.code == INTERRUPTED:  # Typer has turned Ctrl-C into this
             Console(stderr=True).print("interrupted")
         raise
+    except OSError as error:
+        if debug or error.errno not in FULL:
+            _unexpected(error, debug=debug)
+        place = f"{error.filename}: " if error.filename else ""
+        _told(f"error: {place}cannot write or read: {error.strerror}", 2)
+    except Exception as error:
+        _unexpected(error, debug=debug)
+
+
+def _told(text: str, code: int) -> NoReturn:
+    Console(stderr=True, highlight=False).print(text, markup=False, soft_wrap=True)
+    sys.exit(code)
+
+
+def _unexpected(error: Exception, *, debug: bool) -> NoReturn:
+    """What nobody has thought of: one line, and the trace for who asks for it."""
+    if debug:
+        raise error
+    told = " ".join(str(error).split())[:200]
+    _told(f"error: {type(error).__name__}: {told} (unexpected; the same command with --debug shows where)", 1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,249 @@
+"""Files of strangers: whatever is in them, there is one clear error, soon, and nothing of the reader's own is read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from dualparse.config import make_recipe, read_recipe
+from dualparse.domains.embedded import EMBEDDED
+from dualparse.domains.folder import load
+from dualparse.domains.registry import open_domain
+from dualparse.errors import InputError
+from dualparse.files import FULL, write_text
+from dualparse.lab.sweep.grid import read_grid
+from dualparse.lf.grammar import read_grammar
+from dualparse.lines import numbered_lines, read_regular
+from dualparse.toml import parse_toml, read_toml
+from dualparse.use.cli import main as program
+
+BOMBS = {
+    "brackets": "a = " + "[" * 100_000,
+    "closed brackets": "a = " + "[" * 100 + "]" * 100,
+    "a long key": ".".join(["a"] * 100_000) + " = 1",
+    "a long key in a value": "a = { " + ".".join(["a"] * 5_000) + " = 1 }",
+    "a long table": "[" + ".".join(["a"] * 5_000) + "]",
+    "digits": "a = " + "9" * 5_000,
+    "lines": "\n" * 20_000_000,
+    "a date": "a = 2024-02-31",
+    "no text": "a = '\x00'",
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_toml_of_strangers_is_read_in_bounded_time(kind, tmp_path):
+    started = time.process_time()
+    with pytest.raises(InputError, match="TOML|longer|larger"):
+        parse_toml(BOMBS[kind])
+    path = tmp_path / "x.toml"
+    path.write_text(BOMBS[kind])
+    for read in (read_recipe, read_grid):
+        with pytest.raises(InputError, match=r"x\.toml"):
+            read(path)
+    shutil.copytree(EMBEDDED / "trails", tmp_path / "own")
+    shutil.copyfile(path, tmp_path / "own" / "domain.toml")
+    with pytest.raises(InputError, match=r"domain\.toml"):
+        load(tmp_path / "own")
+    assert time.process_time() - started < 2
+
+
+@given(st.text(alphabet="abc=.[]{}\"'\n,# 1-", max_size=200))
+def test_any_text_is_toml_or_an_error(text):
+    try:
+        assert isinstance(parse_toml(text), dict)
+    except InputError as error:
+        assert error.message
+
+
+@pytest.mark.parametrize("override", ["a" * 20_000 + "=1", "train." * 1_000 + "x=1", "train.epochs=" + "9" * 5_000])
+def test_overrides_are_bounded(override):
+    with pytest.raises(InputError) as told:
+        make_recipe({"domain": "trails"}, overrides=[override])
+    assert len(str(told.value)) < 12_000
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"train": {"learning_rate": float("inf")}},
+        {"train": {"learning_rate": float("nan")}},
+        {"train": {"clip": float("inf")}},
+        {"train": {"epochs": True}},
+        {"train": {"learning_rate": True}},
+        {"seed": False},
+        {"model": {"hidden": 10**12}},
+        {"model": {"embedding": 10**12}},
+        {"search": {"beams": 10**9}},
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_refused(wrong):
+    with pytest.raises(InputError):
+        make_recipe({"domain": "trails"} | wrong)
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+        for path in (tmp_path / "pipe", tmp_path / "socket", Path("/dev/zero")):
+            for read in (read_recipe, read_grid, read_toml, lambda path: list(numbered_lines(path)), read_regular):
+                with pytest.raises(InputError, match="no regular file"):
+                    read(path)
+    with pytest.raises(InputError, match="is a folder"):
+        read_recipe(tmp_path)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for path in (tmp_path / "loop", tmp_path / ("a" * 300), tmp_path / "a\0b"):
+        with pytest.raises(InputError):
+            read_recipe(path)
+
+
+@pytest.mark.parametrize("name", ["~nosuchuser", "~nosuchuser/x", "a" * 300, "a/" + "b" * 300, "a\0b", "x" * 5_000])
+def test_names_that_no_folder_can_have(name):
+    with pytest.raises(InputError):
+        open_domain(name)
+
+
+def test_a_folder_that_is_a_circle_of_links(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(InputError):
+        open_domain(str(tmp_path / "a"))
+
+
+def test_millions_of_empty_lines_take_no_memory_each(tmp_path):
+    path = tmp_path / "lines"
+    path.write_bytes(b"\n" * 3_000_000 + b"end")
+    assert deque(numbered_lines(path), maxlen=1).pop() == (3_000_001, "end")
+
+
+# -- what a folder may lead to
+
+
+@pytest.fixture
+def own(tmp_path) -> Path:
+    (tmp_path / "secret.txt").write_text("(the secret of the reader)\n")
+    return Path(shutil.copytree(EMBEDDED / "trails", tmp_path / "own"))
+
+
+@pytest.mark.parametrize("place", ["/etc/passwd", "../secret.txt", "inside/../../secret.txt", "link"])
+def test_a_grammar_includes_no_file_of_the_reader(own, place):
+    (own / "inside").mkdir()
+    (own / "link").symlink_to(own.parent / "secret.txt")
+    (own / "x.grammar").write_text(f"(include {place})\n")
+    with pytest.raises(InputError, match=r"x\.grammar:1: include: .* leads out of the grammar's folder") as told:
+        read_grammar(own / "x.grammar")
+    assert "secret of" not in str(told.value) and "root:" not in str(told.value)
+
+
+def test_a_grammar_includes_what_lies_beside_it_and_below(own):
+    (own / "inside").mkdir()
+    shutil.copyfile(own / "domain.grammar", own / "inside" / "other.grammar")
+    (own / "x.grammar").write_text("(include inside/other.grammar)\n")
+    assert read_grammar(own / "x.grammar")
+
+
+@pytest.mark.parametrize("name", ["world.tsv", "ontology.txt", "train.tsv", "domain.toml"])
+def test_a_folder_whose_files_are_links_elsewhere_is_refused(own, name):
+    (own / name).unlink(missing_ok=True)
+    (own / name).symlink_to(own.parent / "secret.txt")
+    with pytest.raises(InputError, match="leads out of the folder"):
+        load(own)
+
+
+def test_a_grid_reads_no_methods_from_elsewhere(tmp_path):
+    (tmp_path / "grid").mkdir()
+    (tmp_path / "grid" / "x.toml").write_text('methods = "../secret.toml"\n')
+    with pytest.raises(InputError, match="leads out of the folder of the grid"):
+        read_grid(tmp_path / "grid" / "x.toml")
+
+
+# -- grammars that grow
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(def @a0 (x y))\n" + "\n".join(f"(def @a{n + 1} (@a{n} @a{n}))" for n in range(60)) + "\n(rule $R (@a60) (x))",
+        "(for @a (1 2 3 4 5 6 7 8 9 0) " * 8 + "(rule $R (x) (ConstantFn x))" + ")" * 8,
+    ],
+    ids=["def", "for"],
+)
+def test_a_grammar_that_grows_is_cut(text, tmp_path):
+    path = tmp_path / "x.grammar"
+    path.write_text(text)
+    started = time.process_time()
+    with pytest.raises(InputError, match=r"x\.grammar:\d+: more than"):
+        read_grammar(path)
+    assert time.process_time() - started < 5
+
+
+# -- the command
+
+
+def test_every_line_has_its_answer_past_a_bad_byte(tmp_path):
+    path = tmp_path / "forms"
+    path.write_bytes(b"( all hut\n\xff\xfe\n" + b"( count ( all hut ) )\n" + b"a" * 500_000 + b"\n( all nothing )")
+    result = CliRunner().invoke(program.app, ["execute", "--domain", "trails", str(path)])
+    lines = result.stdout.splitlines()
+    assert len(lines) == 5
+    assert lines[1] == "error: not UTF-8" and lines[2] == "(list (number 10 count))" and "longer than" in lines[3]
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_what_nobody_thought_of_is_one_line_and_a_hint(debug, monkeypatch, capsys):
+    def broken() -> None:
+        raise KeyError("the\nbug")
+
+    monkeypatch.setattr(program, "app", broken)
+    monkeypatch.setattr(sys, "argv", ["dualparse", "parse", *(["--debug"] if debug else [])])
+    with pytest.raises(KeyError if debug else SystemExit) as ended:
+        program.main()
+    told = capsys.readouterr().err
+    if not debug:
+        assert ended.value.code == 1  # type: ignore[union-attr]
+        assert told.count("\n") == 1 and "KeyError" in told and "--debug shows where" in told
+
+
+SMALL_DISK = """
+import resource, sys, torch
+from pathlib import Path
+from dualparse.errors import InputError
+from dualparse.files import write_text
+from dualparse.networks.tensors import save_tensors
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+folder = Path(sys.argv[1])
+for write in (
+    lambda: save_tensors(folder / "x.safetensors", {"a": torch.zeros(100_000)}, {}),
+    lambda: write_text(folder / "x.txt", "a" * 100_000),
+):
+    try:
+        write()
+        sys.exit("written")
+    except InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits on the size of files")
+def test_a_disk_that_is_full_is_told_and_what_was_there_stays(tmp_path):
+    for name in ("x.safetensors", "x.txt"):
+        write_text(tmp_path / name, "before")
+    done = subprocess.run([sys.executable, "-c", SMALL_DISK, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count("cannot write: ") == 2, done.stderr
+    assert sorted((path.name, path.read_text()) for path in tmp_path.iterdir()) == [
+        ("x.safetensors", "before"),
+        ("x.txt", "before"),
+    ]
+    assert FULL
