@@ -202,7 +202,9 @@ def _get_glove(place: Path, url: str, *, source: Path | None, progress: Progress
         return {f"glove/{found.name}": Outcome.KEPT}
     if source is None:
         archive = place / glove_files.ARCHIVE
-        download(url, archive, check=glove_files.archive_problem, progress=progress, pause=pause)
+        published = url == glove_files.URL
+        check = has_sha256(glove_files.ARCHIVE_SHA256) if published else glove_files.archive_problem
+        download(url, archive, check=check, progress=progress, pause=pause)
         try:
             target = glove_files.extract(archive, place)
         except InputError:

@@ -1,17 +1,18 @@
 """The GloVe word vectors as a file: find it, check it, take it out of its archive.
 
-The archive is published without a checksum. What can be checked is checked: the archive's directory, the CRC-32 of the
-member while it is extracted, and from then on the SHA-256 that was noted beside the file. Three forms are accepted:
+The archive is published without a checksum; the one pinned here is what others who pin it agree on. Of a copy of the
+user's own everything else is checked: the archive's directory, its size when unpacked, the CRC-32 of the member while
+it is extracted, and from then on the SHA-256 that was noted beside the file. Three forms are accepted:
 the text file, a gzip of (a part of) it, and the archive itself. `dualparse.data.word_vectors` reads all three.
 """
 
 from __future__ import annotations
 
 import gzip
-import shutil
 import zipfile
 import zlib
 from pathlib import Path
+from typing import IO
 
 from dualparse.errors import InputError
 from dualparse.fetch.download import CHUNK, sha256
@@ -19,9 +20,11 @@ from dualparse.files import replacing, write_text
 
 URL = "https://nlp.stanford.edu/data/glove.6B.zip"
 ARCHIVE = "glove.6B.zip"
+ARCHIVE_SHA256 = "617afb2fe6cbd085c235baf7a465b96f4112bd7f7ccb2b2cbd649fed9cbcf2fb"  # of the one at URL
 TEXT = "glove.6B.100d.txt"
 SUBSET = "glove.6B.100d.subset.txt.gz"
 FILES = (TEXT, SUBSET, ARCHIVE)  # the quickest to read first
+MOST_BYTES = 500_000_000  # unpacked: the published vectors have 347,116,733
 COLUMNS = 101  # a word and its vector
 
 
@@ -44,9 +47,30 @@ def archive_problem(path: Path) -> str:
     """What is wrong with the archive as a whole: quick, reads its directory only."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return "" if TEXT in archive.namelist() else f"no {TEXT} in this archive"
-    except zipfile.BadZipFile as error:
+            found = [member for member in archive.infolist() if member.filename == TEXT]
+    except (zipfile.BadZipFile, NotImplementedError, OSError) as error:
         return f"damaged archive ({error})"
+    if len(found) != 1:
+        return f"not one {TEXT} in this archive, but {len(found)}"
+    member = found[0]
+    if member.flag_bits & 0x1:
+        return f"{TEXT} is encrypted in this archive"
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return f"{TEXT} is packed in this archive in a way that is not that of the published one"
+    if member.file_size > MOST_BYTES:
+        return f"{TEXT} would have {member.file_size} bytes, more than {MOST_BYTES}"
+    return ""
+
+
+def _limited(packed: IO[bytes], stream: IO[bytes] | None = None) -> None:
+    """Unpack to a stream, or to nowhere, but no more than there can be, whatever the archive says of its size."""
+    done = 0
+    while chunk := packed.read(CHUNK):
+        done += len(chunk)
+        if done > MOST_BYTES:
+            raise zipfile.BadZipFile(f"it unpacks to more than {MOST_BYTES} bytes")
+        if stream is not None:
+            stream.write(chunk)
 
 
 def extract(archive: Path, folder: Path) -> Path:
@@ -62,8 +86,8 @@ def extract(archive: Path, folder: Path) -> Path:
             replacing(target) as part,
             part.open("wb") as stream,
         ):
-            shutil.copyfileobj(packed, stream, CHUNK)
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            _limited(packed, stream)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
         raise InputError(f"damaged archive ({error}); delete it and get it again", path=archive) from error
     note_checksum(target)
     return target
@@ -81,9 +105,8 @@ def _note(path: Path) -> Path:
 def _member_problem(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive, archive.open(TEXT) as packed:
-            while packed.read(CHUNK):
-                pass
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            _limited(packed)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
         return f"damaged archive ({error})"
     return ""
 
@@ -91,9 +114,8 @@ def _member_problem(path: Path) -> str:
 def _gzip_problem(path: Path) -> str:
     try:
         with gzip.open(path) as packed:
-            while packed.read(CHUNK):
-                pass
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+            _limited(packed)
+    except (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError) as error:
         return f"damaged file ({error})"
     return ""
 

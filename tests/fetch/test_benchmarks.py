@@ -239,6 +239,39 @@ def test_glove_is_taken_out_of_its_archive(tmp_path, site, toy):
     assert verify(["glove"], folder=tmp_path) == {"glove/glove.6B.100d.txt": State.WRONG}
 
 
+def bad_archive(kind: str) -> bytes:
+    """Archives that are whole, and not what was asked for."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA if kind == "odd" else zipfile.ZIP_DEFLATED) as made:
+        made.writestr(glove_files.TEXT, VECTORS)
+        if kind == "twice":
+            with pytest.warns(UserWarning):
+                made.writestr(glove_files.TEXT, VECTORS)
+    content = bytearray(stream.getvalue())
+    if kind == "encrypted":
+        content[6] |= 1
+        content[content.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(content)
+
+
+@pytest.mark.parametrize("kind", ["odd", "twice", "encrypted", "bomb"])
+def test_an_archive_that_is_not_as_the_published_one_leaves_nothing_behind(tmp_path, site, toy, monkeypatch, kind):
+    if kind == "bomb":
+        monkeypatch.setattr(glove_files, "MOST_BYTES", 1000)
+    site.contents["/glove.6B.zip"] = bad_archive(kind)
+    with pytest.raises(InputError, match="archive|more than"):
+        get(["glove"], folder=tmp_path, addresses=toy, pause=0)
+    assert names(tmp_path) == []
+
+
+def test_the_published_archive_has_a_pinned_checksum(tmp_path, site, monkeypatch):
+    site.contents["/glove.6B.zip"] = archive()
+    monkeypatch.setattr(glove_files, "URL", f"{site.url}/glove.6B.zip")
+    with pytest.raises(InputError, match="wrong checksum: expected 617afb2fe6cb"):
+        get(["glove"], folder=tmp_path, addresses={"glove": f"{site.url}/glove.6B.zip"}, pause=0)
+    assert names(tmp_path) == []
+
+
 @pytest.mark.parametrize("content", [b"no archive at all", archive(damaged=True)])
 def test_a_damaged_archive_leaves_nothing_behind(tmp_path, site, toy, content):
     site.contents["/glove.6B.zip"] = content

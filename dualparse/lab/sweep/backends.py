@@ -95,13 +95,18 @@ class Local:
             line.close()
 
     def _run(self, job: Job) -> str:
-        """What went wrong. A GPU that takes nobody new just now (others are leaving) is asked again in a while."""
-        for pause in PAUSES:
+        """What went wrong. A GPU that takes nobody new just now (others are leaving) is asked again in a while, and a
+        process that was killed begins again once, from its last checkpoint: it may not have been at fault."""
+        killed = 0
+        for pause in (*PAUSES, None):
             error = self._process(job)
-            if BUSY not in error:
+            if error.startswith(KILLED) and not killed and not self._stop.is_set():
+                killed += 1
+                error = self._process(job)
+            if BUSY not in error or pause is None:
                 return error
             self._stop.wait(pause)
-        return self._process(job)
+        return error
 
     def _process(self, job: Job) -> str:
         """The same of one process."""
@@ -126,6 +131,9 @@ class Local:
             return _what_happened(process.returncode, output.read().decode(errors="replace"))
 
 
+KILLED = "the process was killed"
+
+
 def _what_happened(code: int, output: str) -> str:
     """A line that says why a process ended, then all it had to say; empty when it ended well."""
     if code == 0:
@@ -133,9 +141,7 @@ def _what_happened(code: int, output: str) -> str:
     lines = output.strip().splitlines() or ["it said nothing"]
     reason = _raised(lines).removeprefix("error: ")
     if code < 0:
-        reason = (
-            f"the process was killed ({signal.Signals(-code).name}){', out of memory?' * (code == -signal.SIGKILL)}"
-        )
+        reason = f"{KILLED} ({signal.Signals(-code).name}){', out of memory?' * (code == -signal.SIGKILL)}"
     return "\n".join([reason, "", *lines])
 
 

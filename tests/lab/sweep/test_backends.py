@@ -21,6 +21,9 @@ WORKER = """
 import json, os, signal, sys, time
 job = json.load(sys.stdin)
 if job["name"] == "killed": os.kill(os.getpid(), signal.SIGKILL)
+if job["name"] == "killed once":
+    tries = open(job["folder"], "a+"); tries.write("x"); tries.flush(); tries.seek(0)
+    if len(tries.read()) < 2: os.kill(os.getpid(), signal.SIGKILL)
 if job["name"] == "bad input": sys.exit("error: no such recipe")
 if job["name"] == "bug": raise ValueError("a bug")
 if job["name"] == "slow":
@@ -50,6 +53,12 @@ def test_a_job_that_dies_harms_no_other(tmp_path, workers):
     first, *rest = told["bug"].splitlines()
     assert first == "ValueError: a bug" and any(line.startswith("Traceback") for line in rest)
     assert not list((tmp_path / "jobs").glob("*.log"))
+
+
+def test_a_job_that_is_killed_begins_again_once(tmp_path):
+    with Local(command=COMMAND) as local:
+        assert [error for _, error in local.run([job("killed once", tmp_path)])] == [""]
+    assert (tmp_path / "pid").read_text() == "xx"
 
 
 def test_two_sweeps_may_be_busy_with_the_same_job(tmp_path):
