@@ -37,6 +37,7 @@ RANKS = {
     "runs": 9,
     "game": 10,
     "training": 11,
+    "asking": 11.5,
     "use.api": 12,
     "use.service": 13,
     "lab": 14,
