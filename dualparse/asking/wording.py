@@ -1,0 +1,457 @@
+"""A form in plain words: what was understood, so that a person can check it at a glance.
+
+In: a typed form, and what people call the types and properties of its schema. Out: an English phrase, always the same
+for the same form: "tracks whose genre is Jazz and whose length is over 7 minutes". Nothing is guessed here.
+
+The same phrase with its names and numbers masked ("tracks whose genre is [genre] and whose length is over [number]
+minutes") is what a matcher compares a question with: names need not be learned.
+"""
+
+from __future__ import annotations
+
+from calendar import month_name
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date as Day
+from typing import Any
+
+from dualparse.database import names
+from dualparse.database.synonyms import Words
+from dualparse.domains import intervals
+from dualparse.domains import nodes as n
+from dualparse.domains.intervals import Interval, Relative
+from dualparse.domains.units import factor
+from dualparse.lf.values import FALSE, TRUE, words_of
+
+_NUMBER_OPS = {"=": "", "!=": "not ", "<": "under ", "<=": "at most ", ">": "over ", ">=": "at least "}
+_COUNT_OPS = _NUMBER_OPS | {"=": "exactly ", "<": "fewer than ", ">": "more than "}
+_DATE_OPS = {"=": "in ", "!=": "not in ", "<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}
+_ENDS = ("to", "by", "in", "of", "at", "on", "from", "with", "for")  # of names such as "reports to"
+_PLAIN_UNITS = ("", "count", "money")
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Words forms over one schema.
+
+    words   what people call types and properties, by `type` and `type.property`
+    labels  id of a thing -> its name
+    masked  names, texts, numbers and dates appear by what they are: "[artist]", "[number]", "[year]"
+    """
+
+    words: Words
+    labels: Mapping[str, str] = field(default_factory=dict)
+    masked: bool = False
+
+    def __call__(self, node: n.Node) -> str:
+        """The phrase of a form."""
+        if isinstance(node, n.Exists):
+            return f"whether there are {self.things(node.of)}"
+        if isinstance(node, n.Comparison):
+            return self._comparison(node)
+        if isinstance(node, (n.Select, n.Row, n.Group, n.Having, n.BestRows, n.RankedRows)):
+            return self.rows(node)
+        if isinstance(node, (n.Total, n.Arithmetic)):
+            return self.number(node)
+        return self.things(node)
+
+    # -- names
+
+    def type(self, name: str) -> str:
+        """A type in the singular."""
+        return self.words.of(name)[0]
+
+    def types(self, name: str) -> str:
+        """A type in the plural."""
+        return _plural(self.type(name))
+
+    def step(self, step: n.Step, *, many: bool = False) -> str:
+        """A property or relation; backwards it is called by the things it leads to."""
+        if step.back:
+            back = self.words.phrases.get(f"!{step.owner}.{step.name}")
+            found = back[0] if back else self.type(step.owner)
+        else:
+            found = self.words.of(f"{step.owner}.{step.name}")[0]
+        return _plural(found) if many else found
+
+    def _entity(self, id: str) -> str:
+        if self.masked:
+            return f"[{self.type(id.rpartition('.')[0])}]"
+        return self.labels.get(id) or id.rpartition(".")[2].replace("_", " ")
+
+    def _value(self, node: n.Literal, about: str) -> str:
+        value = node.value
+        if isinstance(value, (Interval, Relative)):
+            return _interval(value, masked=self.masked)
+        if value.unit is not None and value.degree is not None:
+            return "[number]" if self.masked else amount_of(value.degree, value.unit)
+        if value.startswith("(text"):
+            return f"[{about}]" if self.masked else words_of(value)
+        if value in (TRUE, FALSE):
+            return "yes" if value == TRUE else "no"
+        return "[time]" if self.masked else ":".join(f"{int(part):02}" for part in value[1:-1].split()[1:])
+
+    def reference(self, node: n.Set, about: str) -> str:
+        """What something is compared with."""
+        if isinstance(node, n.Literal):
+            return self._value(node, about)
+        if isinstance(node, n.Either):
+            parts = list(dict.fromkeys(self.reference(part, about) for part in node.parts))
+            return " or ".join(parts)
+        if isinstance(node, (n.Total, n.Arithmetic)):
+            return f"the {self.number(node)}"
+        return self.things(node)
+
+    # -- sets
+
+    def things(self, node: n.Set) -> str:
+        """A set as a phrase in the plural."""
+        if isinstance(node, n.Entity):
+            return self._entity(node.id)
+        if isinstance(node, n.All):
+            return self.types(node.kind.name)
+        if isinstance(node, n.It):
+            return self.types(node.kind.name) if node.kind.things else "it"
+        if isinstance(node, n.Literal):
+            return self._value(node, node.kind.name)
+        if isinstance(node, n.Filter):
+            return self._filtered(node)
+        if isinstance(node, n.Get):
+            return self._got(node)
+        if isinstance(node, n.Both):
+            return " that are also ".join(map(self.things, node.parts))
+        if isinstance(node, n.Either):
+            return " or ".join(map(self.things, node.parts))
+        if isinstance(node, n.Others):
+            return f"{self.types(node.kind.name)} other than {self.things(node.of)}"
+        if isinstance(node, n.Best):
+            return f"{self.things(node.of)} with {self._extreme(node.property, node.greatest)}"
+        if isinstance(node, n.Ranked):
+            return self._ranked(node)
+        if isinstance(node, n.Keys):
+            return self._keys(node)
+        return self.number(node)
+
+    def _filtered(self, node: n.Filter) -> str:
+        conditions: list[str] = []
+        of: n.Set = node
+        while isinstance(of, n.Filter):
+            conditions.append(self.condition(of))
+            of = of.of
+        conditions.reverse()
+        base = self.things(of)
+        if isinstance(of, (n.Best, n.Ranked)) or not isinstance(of, n.All):
+            base = f"{base}," if not isinstance(of, n.Entity) else base
+        return f"{base} {' and '.join(conditions)}"
+
+    def _got(self, node: n.Get) -> str:
+        """What a step leads to: "albums of AC/DC", "email of Helena Holy"."""
+        single = isinstance(node.of, n.Entity) and not node.step.many
+        found = self.step(node.step, many=not single)
+        if node.step.back and not node.step.source.things:
+            return f"{self.types(node.step.owner)} whose {node.step.name} is {self.things(node.of)}"
+        if isinstance(node.of, n.It):
+            return found
+        if isinstance(node.of, n.All) and not node.kind.things and not single:
+            return f"different {found} of {self.things(node.of)}"
+        if not node.step.back and found.split()[-1] in _ENDS:
+            return f"{self.types(node.kind.name)} that {self.things(node.of)} {self.step(node.step)}"
+        return f"{found} of {self.things(node.of)}"
+
+    def _ranked(self, node: n.Ranked) -> str:
+        if node.limit is None:
+            return f"{self.things(node.of)} ordered by {self.property(node.property)}, {_order(node)}"
+        amount = "[number]" if self.masked else str(node.limit)
+        return f"the {amount} {self.things(node.of)} with {self._extreme(node.property, node.descending)}"
+
+    def _keys(self, node: n.Keys) -> str:
+        if isinstance(node.of, n.BestRows):
+            group = n.group_of(node.of)
+            assert group is not None
+            key, figure = self.property(group.key), self._of_group(group.totals[0], group)
+            return f"the {key} with the {'highest' if node.of.greatest else 'lowest'} {figure}"
+        return f"what is in: {self.rows(node.of)}"
+
+    # -- conditions
+
+    def condition(self, node: n.Filter) -> str:
+        """What is asked of the things of a filter: "whose genre is Jazz", "without albums"."""
+        about, op = node.property, node.op
+        if op in ("missing", "present"):
+            return f"{'without' if op == 'missing' else 'with'} {self._indefinite(about)}"
+        if isinstance(about, n.Total) and about.name == "count":
+            return f"with {self._count_condition(about, op, node.references[0])}"
+        phrase = self.property(about)
+        if about.kind.name == "boolean" and isinstance(node.references[0], n.Literal):
+            return self._boolean(phrase, (op == "=") == (node.references[0].value == TRUE), op)
+        if op == "contains":
+            return f"whose {phrase} contains {self.reference(node.references[0], phrase)}"
+        if op == "between":
+            low, high = (self.reference(each, phrase) for each in node.references)
+            return f"whose {phrase} is between {low} and {high}"
+        value = self.reference(node.references[0], self._about(about))
+        if isinstance(about, n.Path) and not about.steps[-1].back and phrase.split()[-1] in _ENDS:
+            whose = self.property(n.Path(about.steps[:-1], about.kind)) if len(about.steps) > 1 else ""
+            return f"{f'whose {whose}' if whose else 'that'} {phrase.split(' of ')[0]} {'not ' * (op == '!=')}{value}"
+        if isinstance(about, n.Path) and about.many and about.steps[-1].back:
+            return f"with{'out' if op == '!=' else ''} {self.step(about.steps[-1])} {value}"
+        verb = "are" if isinstance(about, n.Path) and about.many else "is"
+        words = _DATE_OPS if about.kind.name in ("date", "time") else _NUMBER_OPS
+        word = words[op]
+        if word == "in " and _is_day(node.references[0]):
+            word = "on "
+        if about.kind.name not in ("date", "time", "number"):
+            word = "not " if op == "!=" else ""
+        return f"whose {phrase} {verb} {word}{value}"
+
+    def _about(self, about: n.Property) -> str:
+        """What a masked text stands for."""
+        if isinstance(about, n.Path):
+            return self.step(about.steps[-1])
+        return "text"
+
+    def _boolean(self, phrase: str, holds: bool, op: str) -> str:
+        first, _, rest = phrase.partition(" ")
+        if first in ("is", "was", "are") and rest:
+            return f"that are {'' if holds else 'not '}{rest}"
+        if first in ("has", "have") and rest:
+            return f"that have {'' if holds else 'no '}{rest}"
+        if first in ("can", "serves", "allows", "accepts", "offers", "needs", "includes", "does", "takes") and rest:
+            return f"where {'' if holds else 'it is not so: '}{phrase}"
+        return f"{'with' if holds else 'without'} {phrase}"
+
+    def _indefinite(self, about: n.Property) -> str:
+        if isinstance(about, n.Path):
+            if about.steps[-1].back or about.steps[-1].many:
+                return self.step(about.steps[-1], many=True) + self._from(about.steps[:-1])
+            return names.article(self.property(about))
+        return self.property(about)
+
+    def _count_condition(self, about: n.Total, op: str, reference: n.Set) -> str:
+        amount = self.reference(reference, "number")
+        words = {
+            "=": "exactly ",
+            "!=": "not ",
+            "<": "fewer than ",
+            "<=": "at most ",
+            ">": "more than ",
+            ">=": "at least ",
+        }
+        return f"{words[op]}{amount} {self.things(about.of)}"
+
+    # -- properties of one thing
+
+    def property(self, about: n.Property) -> str:
+        """A property: "length", "artist of the album", "total amount of the invoices"."""
+        if isinstance(about, n.Path):
+            return self.step(about.steps[-1], many=about.many) + self._from(about.steps[:-1])
+        if isinstance(about, n.Part):
+            return f"{about.name} of the {self.property(about.of)}"
+        return self.number(about)
+
+    def _from(self, steps: tuple[n.Step, ...]) -> str:
+        return "".join(f" of the {self.step(step, many=step.many)}" for step in reversed(steps))
+
+    def _extreme(self, about: n.Property, greatest: bool) -> str:
+        if isinstance(about, n.Total) and about.name == "count":
+            return f"the {'most' if greatest else 'fewest'} {self.things(about.of)}"
+        if about.kind.name == "date":
+            return f"the {'latest' if greatest else 'earliest'} {self.property(about)}"
+        return f"the {'highest' if greatest else 'lowest'} {self.property(about)}"
+
+    def number(self, node: Any) -> str:
+        """A number: "number of tracks", "average price of huts"."""
+        if isinstance(node, n.Literal):
+            return self._value(node, "number")
+        if isinstance(node, n.Total):
+            return self._total(node, self.things(node.of))
+        if isinstance(node, n.Arithmetic):
+            return self._arithmetic(node)
+        return self.property(node)
+
+    def _total(self, node: n.Total, of: str) -> str:
+        if node.name == "count":
+            return f"number of {of}"
+        word = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest"}[node.name]
+        if node.property is None:
+            return of
+        if node.kind.name == "date":
+            word = {"min": "earliest", "max": "latest"}[node.name]
+        phrase = self.property(node.property)
+        phrase = phrase if not phrase.startswith(f"{word} ") and phrase != word else phrase.removeprefix(word).strip()
+        return f"{word} {phrase} of {of}".replace("  ", " ")
+
+    def _arithmetic(self, node: n.Arithmetic) -> str:
+        share = _share_of(node)
+        if share is not None:
+            some, every = share
+            return f"share in percent of {self.things(some)} among {self.things(every)}"
+        if node.name in ("times", "divide") and isinstance(node.second, n.Literal) and node.kind.unit:
+            first = self.number(node.first)
+            return first if node.first.kind.unit != node.kind.unit else f"{first} in {node.kind.unit}"
+        first, second = self.number(node.first), self.number(node.second)
+        word = {"plus": "plus", "minus": "minus", "times": "times", "divide": "per"}[node.name]
+        return f"{first} {word} {second}"
+
+    # -- tables
+
+    def rows(self, node: Any) -> str:
+        """A table: "number of tracks for each genre"."""
+        if isinstance(node, n.Select):
+            return f"{self.things(node.of)} and their {_listed([self.property(each) for each in node.properties])}"
+        if isinstance(node, n.Row):
+            return self._row(node)
+        if isinstance(node, n.Group):
+            figures = _listed([self._of_group(total, node) for total in node.totals])
+            return f"{figures} for each {self.property(node.key)}"
+        if isinstance(node, n.Having):
+            value = self.reference(node.reference, "number")
+            return f"{self.rows(node.of)}, where that is {_NUMBER_OPS[node.op]}{value}"
+        group = n.group_of(node)
+        key = self.property(group.key) if group is not None else "row"
+        figure = self._of_group(group.totals[0], group) if group is not None else "figure"
+        if isinstance(node, n.BestRows):
+            return f"the {key} with the {'highest' if node.greatest else 'lowest'} {figure}"
+        if node.limit is None:
+            return f"{self.rows(node.of)}, {'highest' if node.descending else 'lowest'} first"
+        amount = "[number]" if self.masked else str(node.limit)
+        if group is not None and isinstance(group.key, n.Path):
+            key = self.step(group.key.steps[-1], many=True) + self._from(group.key.steps[:-1])
+        return f"the {amount} {key} with the {'highest' if node.descending else 'lowest'} {figure}"
+
+    def _row(self, node: n.Row) -> str:
+        first = node.scalars[0]
+        alike = isinstance(first, n.Total) and all(
+            isinstance(each, n.Total) and each.of == first.of and each.name != "count" for each in node.scalars
+        )
+        if not alike:
+            return _listed([self.number(each) for each in node.scalars])
+        assert isinstance(first, n.Total)
+        of = self.things(first.of)
+        figures = [self._total(each, "").removesuffix(" of ").strip() for each in node.scalars]  # type: ignore[arg-type]
+        return f"{_listed(figures)} of {of}"
+
+    def _of_group(self, total: n.Property, group: n.Group) -> str:
+        """A figure of a group, whose `it` is the things that are grouped."""
+        if isinstance(total, n.Total) and isinstance(total.of, n.It):
+            return self._total(total, self.things(group.of))
+        return self.number(total)
+
+    def _comparison(self, node: n.Comparison) -> str:
+        first, second = self.things(node.first), self.reference(node.second, node.first.kind.name)
+        if node.first.kind.name == "date":
+            word = _DATE_OPS | {"<=": "not after", ">=": "not before", "=": "the same as"}
+        else:
+            word = _NUMBER_OPS | {"<": "lower than", ">": "higher than"}
+        return " ".join(f"whether {first} is {word[node.op]} {second}".split())
+
+
+def _share_of(node: n.Arithmetic) -> tuple[n.Set, n.Set] | None:
+    """The two sets of a share: it is a hundred times a count, divided by another."""
+    first, every = node.first, node.second
+    if node.kind == n.PERCENT and isinstance(first, n.Arithmetic) and isinstance(every, n.Total):
+        some = first.second
+        if isinstance(some, n.Total) and isinstance(some.of, n.Both):
+            parts = [part for part in some.of.parts if part != every.of]
+            return (parts[0] if parts else some.of.parts[0]), every.of
+    return None
+
+
+def _plural(phrase: str) -> str:
+    """
+    >>> _plural("milliseconds"), _plural("reports to"), _plural("hire date")
+    ('milliseconds', 'reports to', 'hire dates')
+    """
+    return phrase if phrase.split()[-1] in _ENDS else names.plural(names.singular(phrase))
+
+
+def amount_of(amount: float, unit: str) -> str:
+    """A number with its unit as people write it; a time in the unit in which it is shortest.
+
+    >>> amount_of(420000, "millisecond"), amount_of(38.0, "money"), amount_of(2.5, "km"), amount_of(1, "hour")
+    ('7 minutes', '38', '2.5 km', '1 hour')
+    """
+    for larger in ("day", "hour", "minute", "second") if factor("minute", unit) and unit != "day" else ():
+        size = factor(larger, unit)
+        if size and size > 1 and amount >= size and (amount / size * 2) % 1 == 0:
+            amount, unit = amount / size, larger
+            break
+    text = str(int(amount)) if amount == int(amount) else f"{amount:.3f}".rstrip("0")
+    if unit in _PLAIN_UNITS:
+        return text
+    return (
+        f"{text} {unit}"
+        if amount == 1 or len(unit) < 3 or unit.endswith("s") or unit == "percent"
+        else f"{text} {unit}s"
+    )
+
+
+def _order(node: n.Ranked) -> str:
+    kind = node.property.kind.name
+    if kind == "text":
+        return "from Z to A" if node.descending else "alphabetically"
+    if kind in ("date", "time"):
+        return "latest first" if node.descending else "earliest first"
+    return "highest first" if node.descending else "lowest first"
+
+
+def _is_day(node: n.Set) -> bool:
+    if not isinstance(node, n.Literal):
+        return False
+    value = node.value
+    if isinstance(value, Relative):
+        return value.unit == "day"
+    return isinstance(value, Interval) and value.high - value.low == 1
+
+
+def _interval(value: Interval | Relative, *, masked: bool) -> str:
+    """Dates as people write them.
+
+    >>> _interval(Interval(20090000, 20100000), masked=False), _interval(Interval(20241000, 20241300), masked=False)
+    ('2009', 'quarter 4 of 2024')
+    >>> _interval(Interval(20240300, 20240400), masked=False), _interval(Interval(20240305, 20240306), masked=True)
+    ('March 2024', '[day]')
+    """
+    if isinstance(value, Relative):
+        return _relative(value)
+    size = value.high - value.low
+    year, month, of_month = value.low // 10_000, value.low // 100 % 100, value.low % 100
+    if size == 10_000 and not month:
+        return "[year]" if masked else str(year)
+    if size == 100 and month and not of_month:
+        return "[month]" if masked else f"{month_name[month]} {year}"
+    if size == 300 and month in (1, 4, 7, 10):
+        return "[quarter]" if masked else f"quarter {(month + 2) // 3} of {year}"
+    if size == 1 and of_month:
+        return "[day]" if masked else f"{of_month} {month_name[month]} {year}"
+    first, last = intervals.day(value.low), intervals.day(value.high - 1)
+    return "[dates]" if masked else f"{_written(first)} to {_written(last)}"
+
+
+def _written(day: Day) -> str:
+    return f"{day.day} {month_name[day.month]} {day.year}"
+
+
+def _relative(value: Relative) -> str:
+    """
+    >>> _relative(Relative("month", -1)), _relative(Relative("day", 0)), _relative(Relative("day", -30, 30))
+    ('last month', 'today', 'the past 30 days')
+    """
+    if value.length > 1 or value.offset < -1:
+        return f"the past {value.length} {value.unit}s"
+    if value.unit == "day":
+        return {-1: "yesterday", 0: "today", 1: "tomorrow"}[value.offset]
+    return f"{ {-1: 'last', 0: 'this', 1: 'next'}[value.offset] } {value.unit}"
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def sentence(phrase: str) -> str:
+    """A phrase as a sentence: a capital at its beginning.
+
+    >>> sentence("tracks whose genre is Jazz")
+    'Tracks whose genre is Jazz'
+    """
+    return phrase[:1].upper() + phrase[1:]

@@ -1,0 +1,78 @@
+"""Forms in plain words."""
+
+from __future__ import annotations
+
+import pytest
+
+from dualparse.asking.wording import Wording
+from dualparse.database.synonyms import Words
+from dualparse.domains.plain import schema_of
+from dualparse.domains.registry import open_domain
+from dualparse.domains.signatures import SIGNATURES
+from dualparse.domains.typed import Checker
+from dualparse.domains.world import World
+
+HUT, TRAIL = "( all hut )", "( all trail )"
+SAID = {
+    HUT: "huts",
+    f"( filter {HUT} elevation > ( number 2000 m ) )": "huts whose elevation is over 2000 m",
+    f"( filter {TRAIL} start = village.orsaz )": "trails whose start is orsaz",
+    f"( filter ( filter {TRAIL} loop ) duration <= ( number 3 hour ) )": (
+        "trails with loop and whose duration is at most 3 hours"
+    ),
+    f"( filter {HUT} has_wifi != true )": "huts that have no wifi",
+    f"( filter {TRAIL} passes missing )": "trails without passes",
+    f"( filter {TRAIL} opened > ( date 2003 -1 -1 ) )": "trails whose opened is after 2003",
+    f"( filter {HUT} price between ( number 30 euro ) ( number 50 euro ) )": (
+        "huts whose price is between 30 euros and 50 euros"
+    ),
+    "( get hut.marmot_hut price )": "price of marmot hut",
+    f"( argmax {HUT} elevation )": "huts with the highest elevation",
+    f"( argmin {TRAIL} opened )": "trails with the earliest opened",
+    "( argmax_count ( all village ) !start )": "villages with the most trails",
+    f"( filter_count {TRAIL} passes >= 2 )": "trails with at least 2 passes",
+    f"( top 3 {HUT} price )": "the 3 huts with the highest price",
+    f"( count ( filter {HUT} has_showers ) )": "number of huts that have showers",
+    f"( avg {HUT} price )": "average price of huts",
+    f"( group {TRAIL} difficulty ( count it ) )": "number of trails for each difficulty",
+    f"( share ( filter {HUT} has_wifi ) {HUT} )": "share in percent of huts that have wifi among huts",
+    f"( exists ( filter {HUT} has_wifi ) )": "whether there are huts that have wifi",
+    f"( row ( min {HUT} price ) ( max {HUT} price ) )": "lowest price and highest price of huts",
+    f"( order {TRAIL} length ascending )": "trails ordered by length, lowest first",
+}
+
+
+@pytest.fixture(scope="module")
+def checker() -> Checker:
+    domain = open_domain("trails")
+    assert isinstance(domain.world, World)
+    return Checker(schema_of(domain.world, domain.ontology))
+
+
+@pytest.mark.parametrize("form", SAID)
+def test_forms_are_said_in_plain_words(form, checker):
+    assert Wording(Words())(checker.typed_text(form)) == SAID[form]
+
+
+def test_every_function_has_words(checker):
+    """No form of the language's own examples is left without a phrase, and no two of them share one."""
+    examples = [row.example for row in SIGNATURES if row.example]
+    said = {Wording(Words())(checker.typed_text(form)) for form in examples}
+    assert all(phrase and "None" not in phrase and "  " not in phrase for phrase in said)
+    assert len(said) >= len(set(examples)) - 4
+
+
+def test_names_and_numbers_can_be_masked(checker):
+    masked = Wording(Words(), masked=True)
+    form = f"( filter ( filter {TRAIL} start = village.orsaz ) length < ( number 7 km ) )"
+    assert masked(checker.typed_text(form)) == "trails whose start is [village] and whose length is under [number]"
+    dated = f"( filter {TRAIL} opened = ( date 1998 3 -1 ) )"
+    assert masked(checker.typed_text(dated)) == "trails whose opened is in [month]"
+
+
+def test_labels_and_words_of_the_house_are_used(checker):
+    words = Words({"trail": ("path", "trail"), "trail.start": ("starting point",)})
+    said = Wording(words, {"village.orsaz": "Orsaz"})
+    assert (
+        said(checker.typed_text(f"( filter {TRAIL} start = village.orsaz )")) == "paths whose starting point is Orsaz"
+    )
