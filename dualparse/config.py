@@ -40,7 +40,7 @@ class Closed(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _no_truth_is_a_number(cls, value: object, info: ValidationInfo) -> object:
-        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation in (int, float):
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation in (int, float, float | str):
             raise ValueError("expected a number, not true or false")
         return value
 
@@ -48,8 +48,10 @@ class Closed(BaseModel):
 class DataSettings(Closed):
     """Which examples are used, and how."""
 
-    labeled: float = Field(
-        1.0, ge=0, le=1, description="share of the training pairs that keep their label; 0 with data.canonical only"
+    labeled: float | str = Field(
+        1.0,
+        description="share of the training pairs that keep their label; 0 with data.canonical only; or a file with a "
+        "question a line, whose pairs keep it ({domain} in its name is the domain's)",
     )
     canonical: int = Field(
         0, ge=0, description="pairs made from the domain's grammar (canonical utterance, form) to train on as well"
@@ -71,6 +73,15 @@ class DataSettings(Closed):
         False, description="learn from the dev pairs as well: no epoch is chosen then, the last of each stage counts"
     )
     min_count: int = Field(1, ge=1, description="a query word seen less often in training reads as <unk>")
+
+    @field_validator("labeled")
+    @classmethod
+    def _a_share_or_a_file(cls, value: float | str) -> float | str:
+        if not isinstance(value, str) and not 0 <= value <= 1:
+            raise ValueError(f"expected a share from 0 to 1 or the name of a file, not {value:g}")
+        if isinstance(value, str) and not value.strip():
+            raise ValueError("expected a share from 0 to 1 or the name of a file, not an empty text")
+        return value
 
     @model_validator(mode="after")
     def _something_is_labeled(self) -> DataSettings:

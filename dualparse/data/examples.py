@@ -7,7 +7,7 @@ stages of a run see the same split and no other use of randomness can move it.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,8 +106,16 @@ def dev_split(examples: Sequence[Example], *, seed: int, share: float = 0.2) -> 
     return _pick(examples, set(range(len(examples))) - drawn), _pick(examples, drawn)
 
 
-def labeled_split(examples: Sequence[Example], *, ratio: float, seed: int, unlabeled_ratio: float = 1.0) -> Split:
-    """Keep a share of the pairs labeled; tear the others apart into unpaired queries and unpaired forms.
+def labeled_split(
+    examples: Sequence[Example],
+    *,
+    ratio: float = 1.0,
+    kept: Collection[int] | None = None,
+    seed: int,
+    unlabeled_ratio: float = 1.0,
+) -> Split:
+    """Keep a share of the pairs labeled, or those `kept` by their numbers; tear the others apart into unpaired queries
+    and unpaired forms.
 
     With the same seed a smaller `ratio` gives a subset of the labeled pairs of a larger one, and a smaller
     `unlabeled_ratio` (share of the torn pairs that is kept at all, paper Figure 4) a subset of the unlabeled ones,
@@ -122,13 +130,32 @@ def labeled_split(examples: Sequence[Example], *, ratio: float, seed: int, unlab
     if not all(example.labeled for example in examples):
         raise ValueError("only pairs can be split into labeled and unlabeled")
     order = _order(len(examples), f"labeled {seed}")
-    labeled, rest = order[: _amount(ratio, len(order))], order[_amount(ratio, len(order)) :]
+    chosen = set(order[: _amount(ratio, len(order))]) if kept is None else set(kept)
+    rest = [i for i in order if i not in chosen]
     # Taken from the far end: the unlabeled set then also shrinks to a subset when the labeled one grows.
     torn = set(rest[len(rest) - _amount(unlabeled_ratio, len(rest)) :])
     queries = [Example(example.query, None) for example in _pick(examples, torn)]
     # The forms come in an order of their own, or a position would give the pairing away.
     forms = [Example(None, examples[i].lf) for i in _order(len(examples), f"forms {seed}") if i in torn]
-    return Split(_pick(examples, set(labeled)), queries, forms)
+    return Split(_pick(examples, chosen), queries, forms)
+
+
+def listed_pairs(examples: Sequence[Example], path: Path) -> set[int]:
+    """The numbers of the pairs that a file names, a question a line. A question of several pairs names the first of
+    them, and the next where the file has it again."""
+    places: dict[tuple[str, ...], list[int]] = {}
+    for number, example in enumerate(examples):
+        if example.labeled and example.query:
+            places.setdefault(example.query, []).append(number)
+    found: set[int] = set()
+    for line, _, listed in numbered_examples(path):
+        left = [number for number in places.get(listed.query or (), ()) if number not in found]
+        if not left:
+            raise InputError("no training pair, or no other one, has this question", path=path, line=line)
+        found.add(left[0])
+    if not found:
+        raise InputError("expected a question a line, found none", path=path)
+    return found
 
 
 def load_examples(domain: Domain, *, dev_seed: int) -> Splits:

@@ -16,12 +16,13 @@ import torch
 from dualparse.choosing.both import Found, commonness, ways_back
 from dualparse.choosing.committee import find_by_committee
 from dualparse.config import Recipe
-from dualparse.data.examples import Example, load_examples
+from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.evaluate import judge
 from dualparse.runs import REFIT, Run, search_options
+from dualparse.training.material import load_splits
 from dualparse.training.sharing import read_in_answers
 
 RECONSTRUCTIONS = (0.3, 0.5, 0.7, 1.0, 1.5)
@@ -78,7 +79,7 @@ def try_ways(
     check(run, parsers)
     recipe = run.recipe
     domain = open_domain(recipe.domain)
-    dev = load_examples(domain, dev_seed=recipe.data.split_seed).dev
+    dev = load_splits(domain, recipe.data).dev
     queries = [example.query or () for example in dev]
     agents = run.parsers(domain, device, count=parsers)
     listeners = [run.agent("lf2q", domain, device), *run.other_listeners(domain, device, count=parsers)]

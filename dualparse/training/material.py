@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 import torch
 
-from dualparse.config import DataSettings, ModelSettings, Recipe
+from dualparse.config import ANY_DOMAIN, DataSettings, ModelSettings, Recipe
 from dualparse.data.batch import Direction
-from dualparse.data.examples import Example, Split, Splits, dev_split, labeled_split, load_examples
+from dualparse.data.examples import Example, Split, Splits, dev_split, labeled_split, listed_pairs, load_examples
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.data.word_vectors import read_vectors
 from dualparse.domains.domain import Domain
@@ -94,13 +94,13 @@ def load_material(recipe: Recipe, domain: Domain | None = None) -> Material:
     queries and forms, as in the paper, so that runs which differ in the use they make of them have the same ones."""
     domain = domain or open_domain(recipe.domain)
     settings = recipe.data
-    splits = load_examples(domain, dev_seed=settings.split_seed)
+    splits = load_splits(domain, settings)
     made, dev = canonical_examples(domain, settings), splits.dev
     if settings.everything:
         dev = []
     elif made and not dev:  # nobody has labeled anything: the checkpoint is chosen by how well the grammar is learned
         made, dev = dev_split(made, seed=settings.split_seed)
-    train, known = _training(splits, settings)
+    train, known = _training(domain, splits, settings)
     for name, examples in (("training", train.labeled + made), ("dev", dev)):
         if not examples and not (name == "dev" and settings.everything):
             hint = ": data.canonical makes some from its grammar" if domain.grammar and not made else ""
@@ -127,14 +127,35 @@ def load_material(recipe: Recipe, domain: Domain | None = None) -> Material:
     )
 
 
-def _training(splits: Splits, settings: DataSettings) -> tuple[Split, list[Example]]:
+def load_splits(domain: Domain, settings: DataSettings) -> Splits:
+    """The examples of a domain as a run has them: pairs that keep their label because a file names them are none of
+    dev, where dev is drawn from the training pairs."""
+    splits = load_examples(domain, dev_seed=settings.split_seed)
+    if "dev" in domain.files or not isinstance(settings.labeled, str):
+        return splits
+    listed = listed_pairs([*splits.train, *splits.dev], _list(domain, settings.labeled))
+    numbered = list(enumerate(splits.dev, len(splits.train)))
+    moved = [example for number, example in numbered if number in listed]
+    left = [example for number, example in numbered if number not in listed]
+    return replace(splits, train=[*splits.train, *moved], dev=left)
+
+
+def _list(domain: Domain, name: str) -> Path:
+    return Path(name.replace(ANY_DOMAIN, domain.name)).expanduser()
+
+
+def _training(domain: Domain, splits: Splits, settings: DataSettings) -> tuple[Split, list[Example]]:
     """The pairs of a domain that are trained on, some of which lose their label, and all of them as they were. Where
     dev is learned from as well, the same share of it keeps its labels, and the others are those they were."""
     parts = [splits.train, *([splits.dev] if settings.everything else [])]
-    seed, ratios = settings.split_seed, {"ratio": settings.labeled, "unlabeled_ratio": settings.unlabeled}
-    torn = [labeled_split(pairs, seed=seed, **ratios) for pairs in parts]
-    whole = Split(*(sum((getattr(part, side) for part in torn), []) for side in ("labeled", "queries", "forms")))
-    return whole, [pair for pairs in parts for pair in pairs]
+    seed, unlabeled = settings.split_seed, settings.unlabeled
+    if isinstance(settings.labeled, str):
+        whole = [pair for pairs in parts for pair in pairs]
+        kept = listed_pairs(whole, _list(domain, settings.labeled))
+        return labeled_split(whole, kept=kept, seed=seed, unlabeled_ratio=unlabeled), whole
+    torn = [labeled_split(p, ratio=settings.labeled, seed=seed, unlabeled_ratio=unlabeled) for p in parts]
+    joined = Split(*(sum((getattr(part, side) for part in torn), []) for side in ("labeled", "queries", "forms")))
+    return joined, [pair for pairs in parts for pair in pairs]
 
 
 def _of_the_family(domain: Domain, relatives: list[Relative]) -> list[Example]:
@@ -150,8 +171,8 @@ def load_relatives(domain: Domain, settings: DataSettings) -> list[Relative]:
         raise InputError(f"data.family: the domain {domain.name!r} is not in its family {list(settings.family)}")
     relatives = []
     for other in family:
-        splits = load_examples(other, dev_seed=settings.split_seed)
-        split, known = _training(splits, settings)
+        splits = load_splits(other, settings)
+        split, known = _training(other, splits, settings)
         made = canonical_examples(other, settings)
         seen = known + splits.extra_queries + made
         analogous = analogous_examples(other, split.labeled, settings)

@@ -14,7 +14,7 @@ from dualparse.choosing.committee import find_by_committee
 from dualparse.choosing.search import Hypothesis, find
 from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
-from dualparse.data.examples import Example, load_examples
+from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import open_domain
 from dualparse.engines.engine import told
@@ -23,6 +23,7 @@ from dualparse.errors import InputError
 from dualparse.evaluate import bleu, judge, pick, summarize
 from dualparse.networks.agent import Agent
 from dualparse.runs import Run, search_options
+from dualparse.training.material import load_splits
 
 DIRECTIONS: tuple[Direction, ...] = ("q2lf", "lf2q")
 
@@ -45,7 +46,7 @@ def score_run(
     if split == "dev" and recipe.data.everything:
         raise InputError(LEARNED_FROM_DEV, path=run.folder)
     domain = domain or open_domain(recipe.domain)
-    examples = getattr(load_examples(domain, dev_seed=recipe.data.split_seed), split)
+    examples = getattr(load_splits(domain, recipe.data), split)
     if not examples:
         raise InputError(f"the domain {domain.name!r} has no {split} examples")
     search = search_options(recipe, beams=beams)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualparse.data.examples import Example, dev_split, labeled_split, load_examples, read_examples
+from dualparse.data.examples import Example, dev_split, labeled_split, listed_pairs, load_examples, read_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon
 from dualparse.errors import InputError
@@ -213,3 +213,24 @@ def test_the_published_files_are_read(benchmark_data):
     extra = read_examples(benchmark_data / "overnight" / "blocks_extra.tsv")
     assert len(extra) == 939
     assert all(example.query is None for example in extra)
+
+
+def numbered_pairs(*queries: str) -> list[Example]:
+    return [Example(tuple(query.split()), (f"f{number}",)) for number, query in enumerate(queries)]
+
+
+def test_a_list_names_pairs_by_their_questions(tmp_path):
+    path = tmp_path / "few.txt"
+    path.write_text("b b\n\na\na\n")
+    assert listed_pairs(numbered_pairs("a", "c", "a", "b b", "a"), path) == {0, 2, 3}
+    split = labeled_split(numbered_pairs("a", "c", "b b"), kept={2}, seed=1)
+    assert [example.lf for example in split.labeled] == [("f2",)]
+    assert sorted(example.query for example in split.queries) == [("a",), ("c",)] and len(split.forms) == 2
+
+
+@pytest.mark.parametrize("text, told", [("a\na\n", r"few.txt:2.*no other one"), ("x\n", r"few.txt:1"), ("\n", "none")])
+def test_a_list_that_does_not_fit_the_training_pairs_is_an_error(tmp_path, text, told):
+    path = tmp_path / "few.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=told):
+        listed_pairs(numbered_pairs("a", "c"), path)

@@ -22,6 +22,7 @@ from dualparse.training import stages, supervised
 from dualparse.training.loop import Record
 from dualparse.training.material import Material, load_material
 from dualparse.training.run import Note, train
+from dualparse.training.score import score_run
 from dualparse.training.sharing import stage_recipe
 
 CPU = torch.device("cpu")
@@ -66,6 +67,37 @@ def test_everything_is_learned_from_where_nothing_is_held_out():
     assert sorted(example.query for example in whole.queries if example not in held.queries) == sorted(torn)
     assert len(whole.forms) == len(held.forms) + len(torn)
     assert {word for pair in splits.dev for word in pair.query} <= set(whole.query_vocab.tokens)
+
+
+@pytest.fixture
+def no_dev_file(tmp_path: Path) -> Path:
+    folder = tmp_path / "lakes"
+    shutil.copytree(EMBEDDED / "trails", folder)
+    (folder / "dev.tsv").unlink()
+    return folder
+
+
+def test_the_pairs_of_a_list_keep_their_label_and_are_none_of_dev(no_dev_file, tmp_path):
+    drawn = load_examples(open_domain(str(no_dev_file)), dev_seed=1)
+    listed = [drawn.train[3], drawn.dev[2], drawn.dev[5]]
+    (tmp_path / f"{open_domain(str(no_dev_file)).name}.3.txt").write_text("\n".join(sorted(texts(listed, "query"))))
+    data = {"labeled": str(tmp_path / "{domain}.3.txt")}
+    material = load_material(recipe(str(no_dev_file), data=data))
+    assert texts(material.labeled, "query") == texts(listed, "query") and len(material.labeled) == 3
+    assert material.dev == [pair for pair in drawn.dev if pair not in listed]
+    assert len(material.forms) == len(drawn.train) + len(drawn.dev) - len(material.dev) - 3
+    whole = load_material(recipe(str(no_dev_file), data=data | {"everything": True}))
+    assert len(whole.labeled) == 3 and len(whole.forms) == len(drawn.train) + len(drawn.dev) - 3
+
+
+def test_a_run_of_a_list_is_scored_on_the_dev_pairs_it_has_not_seen(no_dev_file, tmp_path):
+    splits = load_examples(open_domain(str(no_dev_file)), dev_seed=1)
+    (tmp_path / "few.txt").write_text("\n".join(sorted(texts(splits.dev[:150], "query"))))
+    changes = {"stages": ["q2lf"], "data": {"labeled": str(tmp_path / "few.txt")}, "search": {"beams": 1}}
+    for _ in train(recipe(str(no_dev_file), **changes), tmp_path / "run", device=CPU):
+        pass
+    scores = score_run(Run.open(tmp_path / "run"), split="dev", device=CPU)
+    assert scores["q2lf"]["examples"] == len(splits.dev) - 150
 
 
 def test_a_grammar_without_labels_is_learned_whole_where_nothing_is_held_out(grammar_only):

@@ -82,7 +82,7 @@ def method(recipe: Result, *more: str) -> str:
     """
     data, stages = recipe["data"], recipe["stages"]
     name = "AttPtr" if recipe["model"]["copy_mechanism"] else "Att"
-    torn = data.get("labeled", 1.0) < 1.0
+    torn = data.get("labeled", 1.0) != 1.0
     forms = (torn and data.get("forms", True)) or data.get("synthesized") or data.get("recombined")
     used = [mark for mark, on in (("LF", forms), ("Q", torn and data.get("queries", True))) if on]
     if "dual" in stages:
@@ -93,6 +93,12 @@ def method(recipe: Result, *more: str) -> str:
     return name + (f" ({notes})" if notes else "")
 
 
+def _list_of(data: Result) -> str:
+    """The file that names the pairs with a label; empty where a share of them has one."""
+    labeled = data.get("labeled", 1.0)
+    return labeled if isinstance(labeled, str) else ""
+
+
 def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
     data, stages = recipe["data"], recipe["stages"]
     game = GameSettings(rewards=_rewards(recipe))
@@ -101,6 +107,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
     notes = {
         **{network.capitalize(): True for network in _networks(recipe)},
         "all domains together": bool(data.get("family")),
+        f"labels of {Path(_list_of(data)).name}": _list_of(data),
         "pairs from the grammar": data.get("canonical", 0) > 0,
         "pairs by analogy": data.get("analogies", 0) > 0,
         f"{recipe.get('committee')} {TOGETHER}": recipe.get("committee", 1) > 1,
@@ -244,7 +251,7 @@ def _outcomes(result: Result) -> list[Outcome]:
         Outcome(
             method(recipe, *notes),
             recipe["domain"].removeprefix("overnight/"),
-            recipe["data"].get("labeled", 1.0),
+            0.0 if _list_of(recipe["data"]) else recipe["data"].get("labeled", 1.0),
             recipe["data"].get("unlabeled", 1.0),
             recipe["seed"],
             json.dumps(others, sort_keys=True),

@@ -82,10 +82,11 @@ def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -
     for name, scores in found.items():
         shown = [_with_interval(scores[who]) for who in choosers]
         table.add_row(name, *shown, f"{scores['q2lf']['valid']:.1f} %")
-    count = scores["q2lf"]["examples"]
+    count, labeled = scores["q2lf"]["examples"], recipe.data.labeled
+    share = f"{labeled:.0%}" if isinstance(labeled, float) else f"those of {labeled}"
     console.print(
         f"\n{count} test questions; none was trained on, though their forms were met in other words. "
-        f"{recipe.data.labeled:.0%} of the training pairs have labels, and {recipe.data.canonical} more come from the "
+        f"{share} of the training pairs have labels, and {recipe.data.canonical} more come from the "
         "grammar; the game also plays with the queries and forms of the others.\n"
     )
     console.print(table)
