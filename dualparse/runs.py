@@ -23,6 +23,8 @@ import torch
 from torch import Tensor, nn
 
 from dualparse import manifest
+from dualparse.choosing.chooser import Search
+from dualparse.choosing.scorers import Commonness, WayBack, Weighted
 from dualparse.config import MEMBERS, Recipe, read_saved_recipe, write_recipe
 from dualparse.data.batch import Direction
 from dualparse.data.vocab import Vocab
@@ -108,18 +110,43 @@ class Run:
         own, others = self.agent("q2lf", domain, device, weights=weights), self._members(weights, count)
         return [own, *(other.agent("q2lf", domain, device, weights=weights) for other in others)]
 
-    def other_listeners(
+    def search(
+        self,
+        domain: Domain,
+        device: torch.device,
+        *,
+        weights: str = "q2lf",
+        count: int | None = None,
+        beams: int | None = None,
+    ) -> Search:
+        """What finds forms: the run's parsers, as `parsers` has them, and how its recipe has them search."""
+        parsers = self.parsers(domain, device, weights=weights, count=count)
+        return Search(parsers, search_options(self.recipe, beams=beams))
+
+    def scorers(self, domain: Domain, device: torch.device, *, weights: str = "lf2q") -> list[Weighted]:
+        """What else has a say in which form is chosen, by the recipe; nothing where q2lf chooses alone."""
+        recipe = self.recipe
+        if not recipe.search.reconstruction or "lf2q" not in recipe.stages:
+            return []
+        heard = [
+            Weighted("reconstruction", self.way_back(domain, device, weights=weights), recipe.search.reconstruction)
+        ]
+        if recipe.search.prior:
+            heard.append(Weighted("prior", self.commonness(device), recipe.search.prior))
+        return heard
+
+    def way_back(
         self, domain: Domain, device: torch.device, *, weights: str = "lf2q", count: int | None = None
-    ) -> list[Agent]:
-        """Every lf2q that has a say beside the run's own where both agents choose. A member has one only where it had
+    ) -> WayBack:
+        """Every lf2q that has a say where both agents choose, the run's own first. A member has one only where it had
         something to teach."""
         others = [other for other in self._members("q2lf", count) if "lf2q" in other.recipe.stages]
-        return [other.agent("lf2q", domain, device, weights=weights) for other in others]
+        return WayBack([each.agent("lf2q", domain, device, weights=weights) for each in (self, *others)])
 
-    def form_models(self, device: torch.device, *, count: int | None = None) -> list[TextModel]:
+    def commonness(self, device: torch.device, *, count: int | None = None) -> Commonness:
         """Every lf_lm that says how common a form is where both agents choose: the run's own, and those of members."""
         others = [other for other in self._members("q2lf", count) if "lf_lm" in other.recipe.stages]
-        return [each.language_model("lf_lm", device) for each in (self, *others)]
+        return Commonness([each.language_model("lf_lm", device) for each in (self, *others)], self.vocab("lf"))
 
     def _members(self, weights: str, count: int | None) -> list[Run]:
         """The runs whose parsers answer together with this one's; they must have these weights."""

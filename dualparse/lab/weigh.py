@@ -5,16 +5,14 @@ In: a finished run. Out: its accuracy on dev for every number of beams and every
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 import torch
 
-from dualparse.choosing.both import Found, commonness, ways_back
-from dualparse.choosing.committee import find_by_committee
+from dualparse.choosing.scorers import Found
 from dualparse.config import Recipe
 from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
@@ -81,39 +79,37 @@ def try_ways(
     domain = open_domain(recipe.domain)
     dev = load_splits(domain, recipe.data).dev
     queries = [example.query or () for example in dev]
-    agents = run.parsers(domain, device, count=parsers)
-    listeners = [run.agent("lf2q", domain, device), *run.other_listeners(domain, device, count=parsers)]
-    models = run.form_models(device, count=parsers) if "lf_lm" in recipe.stages else []
+    search = run.search(domain, device, count=parsers)
+    back = run.way_back(domain, device, count=parsers)
+    usual = run.commonness(device, count=parsers) if "lf_lm" in recipe.stages else None
     own = Way.of(recipe)
     scores: dict[Way, float] = {}
     for width in sorted({own.beams, *beams}):
-        found = find_by_committee(agents, queries, search_options(recipe, beams=width), rng=random.Random(0))
-        back = ways_back(listeners, queries, found)
-        common = commonness(models, listeners[0].source_vocab, found) if models else [0.0 * each for each in back]
-        tried = {Way(width, *weights) for weights in product(reconstructions, priors if models else (0.0,))}
+        found = replace(search, options=search_options(recipe, beams=width)).choose(queries)
+        figures = [back(queries, found), usual(queries, found) if usual else [np.zeros(len(each)) for each in found]]
+        tried = {Way(width, *weights) for weights in product(reconstructions, priors if usual else (0.0,))}
         tried |= {Way(width)} | ({own} if width == own.beams else set())
-        scores |= _scores(sorted(tried), found, back, common, dev, domain)
+        scores |= _scores(sorted(tried), found, figures, dev, domain)
     return scores
 
 
 def _scores(
     ways: Sequence[Way],
     found: Found,
-    back: Sequence[np.ndarray],
-    common: Sequence[np.ndarray],
+    figures: Sequence[Sequence[np.ndarray]],
     dev: Sequence[Example],
     domain: Domain,
 ) -> dict[Way, float]:
-    """Chosen is the best valid form, or the best one where none is valid."""
+    """Chosen is the best valid form, or the best one where none is valid. `figures` are what the two scorers say."""
     weights = np.array([(way.reconstruction, way.prior) for way in ways])
     hits = np.zeros((len(dev), len(ways)), dtype=bool)
-    for row, (forms, back_to_it, usual, example) in enumerate(zip(found, back, common, dev, strict=True)):
+    for row, (forms, *told, example) in enumerate(zip(found, *figures, dev, strict=True)):
         if not forms:
             continue
         gold = " ".join(example.lf or ())
         judged = [judge(domain, "", gold, form.text) for form in forms]
         valid = np.array([each.verdict.ok for each in judged])
-        ranks = np.array([form.log_prob for form in forms]) + weights @ np.stack([back_to_it, usual])
+        ranks = np.array([form.log_prob for form in forms]) + weights @ np.stack(told)
         ranks[weights[:, 0] == 0] = -np.arange(len(forms))  # q2lf has found them in its order
         ranks[:, ~valid & valid.any()] = -np.inf
         hits[row] = np.array([each.correct for each in judged])[ranks.argmax(1)]

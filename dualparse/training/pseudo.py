@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from dualparse.choosing.search import Hypothesis, find
+from dualparse.choosing.chooser import Search
+from dualparse.choosing.search import Hypothesis
 from dualparse.data.examples import Example
 from dualparse.engines.found import Options
 from dualparse.networks.agent import Agent
@@ -27,8 +28,8 @@ def pseudo_pairs(
     """A pair for every unlabeled query and for every form; `rng` words the entities of forms. A side for which nothing
     was found, or nothing that ended within the limit, is left out."""
     asked, written = [example.query or () for example in queries], [example.lf or () for example in forms]
-    read = zip(asked, _best(find(q2lf, asked, options, rng=rng)), strict=True)
-    worded = zip(_best(find(lf2q, written, options, rng=rng)), written, strict=True)
+    read = zip(asked, _best(Search([q2lf], options).choose(asked, rng=rng)), strict=True)
+    worded = zip(_best(Search([lf2q], options).choose(written, rng=rng)), written, strict=True)
     return [Example(query, lf) for query, lf in (*read, *worded) if query and lf]
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-from dualparse.choosing.both import Prior, rerank
-from dualparse.choosing.committee import find_by_committee
+from dualparse.choosing.scorers import WayBack, rerank
 from dualparse.choosing.search import Hypothesis, find
 from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
@@ -49,7 +48,7 @@ def score_run(
     examples = getattr(load_splits(domain, recipe.data), split)
     if not examples:
         raise InputError(f"the domain {domain.name!r} has no {split} examples")
-    search = search_options(recipe, beams=beams)
+    options = search_options(recipe, beams=beams)
     name = f"{split}.before" if before else split
     scores: dict[str, dict[str, Any]] = {}
     names = {direction: f"pretrained-{direction}" if before else direction for direction in DIRECTIONS}
@@ -62,23 +61,23 @@ def score_run(
 
     asked = [lf2q.model] if lf2q else []
     if "q2lf" in there:
-        parsers = run.parsers(domain, device, weights=names["q2lf"])
-        asked += [parser.model for parser in parsers]
+        search = run.search(domain, device, weights=names["q2lf"], beams=beams)
+        asked += [parser.model for parser in search.agents]
         started = time.perf_counter()
         queries = [example.query or () for example in examples]
-        found = find_by_committee(parsers, queries, search, rng=random.Random(0))
-        how: Scores = {"beams": search.beams, **({"parsers": len(parsers)} if len(parsers) > 1 else {})}
+        found = search.choose(queries)
+        parsers = {"parsers": len(search.agents)} if len(search.agents) > 1 else {}
+        how: Scores = {"beams": options.beams, **parsers}
         seconds = {"search_seconds": round(time.perf_counter() - started, 3)}
         keep("q2lf", *score_forms(found, examples, domain, how | seconds))
-        weight = recipe.search.reconstruction
-        if weight and lf2q:
-            listeners = [lf2q, *run.other_listeners(domain, device, weights=names["lf2q"])]
-            how |= {"reconstruction": weight, **({"listeners": len(listeners)} if len(listeners) > 1 else {})}
-            prior = Prior(run.form_models(device), recipe.search.prior) if recipe.search.prior else None
-            how |= {"prior": prior.weight} if prior else {}
-            keep("both", *score_forms(rerank(listeners, queries, found, weight, prior=prior), examples, domain, how))
+        scorers = run.scorers(domain, device, weights=names["lf2q"]) if lf2q else []
+        if scorers:
+            how |= {each.name: each.weight for each in scorers}
+            heard = sum(len(each.scorer.listeners) for each in scorers if isinstance(each.scorer, WayBack))
+            how |= {"listeners": heard} if heard > 1 else {}
+            keep("both", *score_forms(rerank(queries, found, scorers), examples, domain, how))
     if lf2q:
-        keep("lf2q", *score_queries(lf2q, examples, search))
+        keep("lf2q", *score_queries(lf2q, examples, options))
     if not scores:
         missing = "no pre-trained agent besides its final ones" if before else "no finished agent yet"
         raise InputError(f"this run has {missing}", path=run.folder)

@@ -9,7 +9,6 @@ All results are frozen dataclasses of plain values: `dataclasses.asdict` makes J
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +16,14 @@ from threading import Lock
 
 import torch
 
-from dualparse.choosing.both import Prior, rerank
-from dualparse.choosing.committee import find_by_committee
-from dualparse.choosing.search import Hypothesis, find
+from dualparse.choosing.chooser import Chooser, Reranked, Search
+from dualparse.choosing.scorers import Weighted
+from dualparse.choosing.search import Hypothesis
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
 from dualparse.domains.registry import open_domain
 from dualparse.domains.text import Reader, Reading
-from dualparse.engines.found import Options
 from dualparse.engines.kept_memory import keep_freed_memory
 from dualparse.engines.numba import loading as kernels
 from dualparse.errors import InputError
@@ -105,55 +103,42 @@ class Parser:
     def __init__(self, run: Run, domain: Domain, device: torch.device):
         self.run, self.domain, self.device = run, domain, device
         self.recipe = run.recipe
-        self._parsers: list[Agent] = []
+        self._search: Search | None = None
+        self._scorers: list[Weighted] | None = None
         self._lf2q: Agent | None = None
-        self._other_listeners: list[Agent] | None = None
-        self._prior: Prior | None = None
         self._lf_vocab = run.vocab("lf")
         self._reader = reader(run.vocab("query"), domain)
         self._loading = Lock()
 
     def load(self) -> None:
         """Load all that answers depend on: a file that is missing or damaged is told now, not in the middle."""
-        _ = self.parsers, self.prior
-        if self.recipe.search.reconstruction and "lf2q" in self.recipe.stages:
-            _ = self.listeners
+        _ = self.chooser
 
     @property
-    def parsers(self) -> list[Agent]:
-        """All that answer together; the first is the run's own."""
+    def chooser(self) -> Chooser:
+        """What chooses the forms: the parsers, and whoever else has a say by the recipe."""
+        search = self.search
         with self._loading:
-            self._parsers = self._parsers or self.run.parsers(self.domain, self.device)
-            return self._parsers
+            if self._scorers is None:
+                self._scorers = self.run.scorers(self.domain, self.device)
+            return Reranked(search, self._scorers)
+
+    @property
+    def search(self) -> Search:
+        """What finds the forms: all parsers that answer together, the run's own first."""
+        with self._loading:
+            self._search = self._search or self.run.search(self.domain, self.device)
+            return self._search
 
     @property
     def q2lf(self) -> Agent:
-        return self.parsers[0]
+        return self.search.agents[0]
 
     @property
     def lf2q(self) -> Agent:
         with self._loading:
             self._lf2q = self._lf2q or self.run.agent("lf2q", self.domain, self.device)
             return self._lf2q
-
-    @property
-    def listeners(self) -> list[Agent]:
-        """Every lf2q that has a say where both agents choose; the first is the run's own."""
-        own = self.lf2q
-        with self._loading:
-            if self._other_listeners is None:
-                self._other_listeners = self.run.other_listeners(self.domain, self.device)
-            return [own, *self._other_listeners]
-
-    @property
-    def prior(self) -> Prior | None:
-        """What says how common forms are where both agents choose; None where the recipe does not ask for it."""
-        weight = self.recipe.search.prior
-        if not weight:
-            return None
-        with self._loading:
-            self._prior = self._prior or Prior(self.run.form_models(self.device), weight)
-            return self._prior
 
     def read(self, question: str) -> Reading:
         """The words the model is given for a question; `InputError` for a text without words or with too many."""
@@ -206,10 +191,7 @@ class Parser:
     ) -> list[list[tuple[Hypothesis, Verdict]]]:
         """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so."""
         words = [reading.words for reading in readings]
-        found = find_by_committee(self.parsers, words, self._options(k), rng=random.Random(0), copies=copies)
-        weight = self.recipe.search.reconstruction
-        if weight and "lf2q" in self.recipe.stages:
-            found = rerank(self.listeners, words, found, weight, prior=self.prior)
+        found = self.chooser.choose(words, k=_at_least_one(k), copies=copies)
         return [self._judged(hypotheses) for hypotheses in found]
 
     def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
@@ -240,7 +222,8 @@ class Parser:
     def verbalize_all(self, forms: Sequence[str], *, k: int = 1) -> list[list[Wording]]:
         """The same for many forms at once."""
         read = [self.read_form(form) for form in forms]
-        found = find(self.lf2q, [tokens for tokens, _ in read], self._options(k), rng=random.Random(0))
+        wording = Search([self.lf2q], search_options(self.recipe))
+        found = wording.choose([tokens for tokens, _ in read], k=_at_least_one(k))
         return [
             [Wording(" ".join(_renamed(h.tokens, spoken)), h.score) for h in hypotheses[:k]]
             for hypotheses, (_, spoken) in zip(found, read, strict=True)
@@ -278,10 +261,11 @@ class Parser:
             raise InputError(f"a form of 1 to {MAX_TOKENS} tokens can be explained, this one has {len(tokens)}")
         return _renamed(tokens, {name: token for token, name in reading.names.items()})
 
-    def _options(self, k: int) -> Options:
-        if k < 1:
-            raise InputError(f"k is {k}; at least 1 is needed")
-        return search_options(self.recipe, beams=max(k, self.recipe.search.beams))
+
+def _at_least_one(k: int) -> int:
+    if k < 1:
+        raise InputError(f"k is {k}; at least 1 is needed")
+    return k
 
 
 def _copies(meant: Sequence[str], tokens: Sequence[str], shares: Sequence[float]) -> tuple[Copy, ...]:

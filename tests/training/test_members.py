@@ -10,8 +10,8 @@ import torch
 import toy
 from small_runs import left_behind, recipe
 
-from dualparse.choosing.both import Prior, rerank
 from dualparse.choosing.committee import find_by_committee
+from dualparse.choosing.scorers import WayBack, Weighted, rerank
 from dualparse.data.examples import load_examples
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
@@ -70,13 +70,13 @@ def test_where_both_agents_choose_every_lf2q_of_a_committee_has_a_say(toy_files,
     changes = {"stages": stages, "data": {"labeled": 0.5}, "committee": 2, "search": {"reconstruction": 0.5}}
     list(train(recipe(**changes), tmp_path / "run", device=CPU))
     run = Run.open(tmp_path / "run")
-    heard = [run.agent("lf2q", toy.domain(), CPU), *run.other_listeners(toy.domain(), CPU)]
+    heard = run.way_back(toy.domain(), CPU).listeners
     assert len(heard) == listeners and len({agent.model.generate.weight.sum().item() for agent in heard}) == listeners
     scores = score_run(run, split="test", device=CPU)["both"]
     assert scores["parsers"] == 2 and scores.get("listeners", 1) == listeners
     asked = [example.query for example in load_examples(toy.domain(files=toy_files), dev_seed=1).test]
-    parsers = run.parsers(toy.domain(), CPU)
-    found = rerank(heard, asked, find_by_committee(parsers, asked, search_options(run.recipe), rng=Random(0)), 0.5)
+    weighted = [Weighted("reconstruction", WayBack(heard), 0.5)]
+    found = rerank(asked, run.search(toy.domain(), CPU).choose(asked), weighted)
     told = [json.loads(line) for line in (run.folder / "predictions.test.both.jsonl").read_text().splitlines()]
     assert [line["hypotheses"] for line in told] == [[[h.text, round(h.score, 4)] for h in forms] for forms in found]
 
@@ -87,16 +87,17 @@ def test_common_forms_go_first_where_the_recipe_says_so(toy_files, tmp_path):
     stages = ["q2lf", "lf2q", "lf_lm", "pseudo"]
     list(train(recipe(stages=stages, data={"labeled": 0.5}, committee=2, search=search), tmp_path / "run", device=CPU))
     run, domain = Run.open(tmp_path / "run"), toy.domain(files=toy_files)
-    prior = Prior(run.form_models(CPU), 0.7)
-    assert len({model.predict.weight.sum().item() for model in prior.models}) == 2
+    common = run.commonness(CPU)
+    assert len({model.predict.weight.sum().item() for model in common.models}) == 2
     assert score_run(run, split="test", device=CPU)["both"]["prior"] == 0.7
     asked = [example.query for example in load_examples(domain, dev_seed=1).test]
-    found = find_by_committee(run.parsers(domain, CPU), asked, search_options(run.recipe), rng=Random(0))
-    heard = [run.agent("lf2q", domain, CPU), *run.other_listeners(domain, CPU)]
-    expected = [[[h.text, round(h.score, 4)] for h in forms] for forms in rerank(heard, asked, found, 0.5, prior=prior)]
+    found = run.search(domain, CPU).choose(asked)
+    back = Weighted("reconstruction", run.way_back(domain, CPU), 0.5)
+    chosen = rerank(asked, found, [back, Weighted("prior", common, 0.7)])
+    expected = [[[h.text, round(h.score, 4)] for h in forms] for forms in chosen]
     told = [json.loads(line) for line in (run.folder / "predictions.test.both.jsonl").read_text().splitlines()]
     assert [line["hypotheses"] for line in told] == expected
-    assert expected != [[[h.text, round(h.score, 4)] for h in forms] for forms in rerank(heard, asked, found, 0.5)]
+    assert expected != [[[h.text, round(h.score, 4)] for h in forms] for forms in rerank(asked, found, [back])]
     answers = Parser(run, domain, CPU).parse_all([" ".join(query) for query in asked], k=len(expected[0]))
     for answer, forms in zip(answers, expected, strict=True):
         valid_first = sorted(forms, key=lambda pair: not toy.check(pair[0]).ok)

@@ -58,7 +58,7 @@ def test_parsers_of_a_committee_answer_together(parser, tmp_path, toy_domain):
     list(train(untaught, tmp_path / "run" / "members" / "2", device=torch.device("cpu")))
     Run(tmp_path / "run").save_recipe(parser.recipe.model_copy(update={"committee": 2}))
     together = load(tmp_path / "run")
-    assert len(together.parsers) == 2 and together.q2lf is together.parsers[0]
+    assert len(together.search.agents) == 2 and together.q2lf is together.search.agents[0]
     alone, both = (each.parse("how deep is blue lake", k=3) for each in (parser, together))
     assert both[0].form == alone[0].form and both[0].copies == alone[0].copies
     assert both[0].score < alone[0].score - 0.1, "the other one is not sure"
@@ -121,10 +121,11 @@ def test_compiled_search_that_is_not_there_is_told(parser, monkeypatch):
         load(parser.run.folder, compiled=True)
 
 
-def test_both_agents_choose_where_the_recipe_says_so(parser):
-    question, both = "how many lakes are there", Parser(parser.run, parser.domain, parser.device)
+def test_both_agents_choose_where_the_recipe_says_so(parser, tmp_path):
+    run, question = Run(shutil.copytree(parser.run.folder, tmp_path / "run")), "how many lakes are there"
     search = parser.recipe.search.model_copy(update={"reconstruction": 3.0})
-    both.recipe = parser.recipe.model_copy(update={"search": search})
+    run.save_recipe(parser.recipe.model_copy(update={"search": search}))
+    both = Parser(run, parser.domain, parser.device)
     alone, together = ({reading.form: reading for reading in p.parse(question)} for p in (parser, both))
     assert alone.keys() == together.keys() and alone != together
     assert sum(math.exp(reading.score) for reading in together.values()) == pytest.approx(1.0)

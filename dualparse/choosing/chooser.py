@@ -1,0 +1,55 @@
+"""From questions to forms, best first: the one place where it is said how a form is chosen.
+
+A `Chooser` is made of parts. `Search` finds forms with one parser or with several together; `Reranked` takes what
+another chooser found and gives scorers a say: the way back to the query, how common a form is, or a function of one's
+own (`dualparse.choosing.scorers`). Pseudo-labels, scores, answers and the laboratory all choose by these; `Run.search`
+and `Run.scorers` make those that a recipe asks for.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from dualparse.choosing.committee import find_by_committee
+from dualparse.choosing.scorers import Queries, Weighted, rerank
+from dualparse.choosing.search import Hypothesis
+from dualparse.engines.found import Options
+from dualparse.networks.agent import Agent
+
+
+class Chooser(Protocol):
+    """Whatever chooses forms for queries."""
+
+    def choose(self, queries: Queries, *, k: int = 1, copies: bool = False) -> list[list[Hypothesis]]:
+        """Forms for every query, best first. The search is as wide as it is set, and at least `k` wide. `copies` asks
+        what of each form was copied, where that is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Finds forms with one agent, or with several that rank them together. An lf2q finds queries the same way."""
+
+    agents: Sequence[Agent]
+    options: Options
+
+    def choose(
+        self, queries: Queries, *, k: int = 1, copies: bool = False, rng: random.Random | None = None
+    ) -> list[list[Hypothesis]]:
+        """`rng` words the entities of forms that an lf2q reads."""
+        options = replace(self.options, beams=max(k, self.options.beams))
+        return find_by_committee(self.agents, queries, options, rng=rng or random.Random(0), copies=copies)
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """Takes what another chooser found, and lets scorers have their say in the order."""
+
+    chooser: Chooser
+    scorers: Sequence[Weighted]
+
+    def choose(self, queries: Queries, *, k: int = 1, copies: bool = False) -> list[list[Hypothesis]]:
+        return rerank(queries, self.chooser.choose(queries, k=k, copies=copies), self.scorers)
