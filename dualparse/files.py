@@ -58,14 +58,19 @@ def replacing(path: Path) -> Iterator[Path]:
             mask = os.umask(0)
             os.umask(mask)
             part.chmod(0o666 & ~mask)
-            _flush(part)
-            os.replace(part, path)
-            _flush(path.parent)
+            put(part, path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _flush(path: Path) -> None:
+def put(part: Path, path: Path) -> None:
+    """Give a finished file, or folder, its name, so that after a power cut it is there whole or not at all."""
+    flush(part)
+    os.replace(part, path)
+    flush(path.parent)
+
+
+def flush(path: Path) -> None:
     """See that a file, or the names in a folder, are on the disk. Windows has no way to open a folder."""
     if path.is_dir() and os.name == "nt":
         return
@@ -93,9 +98,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         with _told(path):
             yield part
             for file in part.rglob("*"):
-                _flush(file)
-            os.replace(part, path)
-            _flush(path.parent)
+                flush(file)
+            put(part, path)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from dualparse.errors import InputError
-from dualparse.files import write_text
+from dualparse.files import flush, write_text
 
 NAME = "manifest.json"
 LISTED = ("config.toml", "*.vocab", "*.safetensors", "log.jsonl")
@@ -21,14 +23,31 @@ CHECKPOINT = ".checkpoint.safetensors"
 
 def write_manifest(folder: Path) -> None:
     """List what is there now."""
-    listed = {path.name: _told(path) for pattern in LISTED for path in folder.glob(pattern)}
-    files = {name: listed[name] for name in sorted(listed) if not name.endswith(CHECKPOINT)}
-    write_text(folder / NAME, json.dumps({"files": files}, indent=1) + "\n")
+    paths = [path for pattern in LISTED for path in folder.glob(pattern) if not path.name.endswith(CHECKPOINT)]
+    for path in paths:
+        flush(path)  # the log grows line by line; what is listed must survive a power cut
+    _write(folder, {path.name: _told(path) for path in paths})
 
 
 def forget_manifest(folder: Path) -> None:
-    """Before anything of a run changes."""
-    (folder / NAME).unlink(missing_ok=True)
+    """Before anything of a run changes. After a power cut, too, there must be no manifest of what was."""
+    if (folder / NAME).exists():
+        (folder / NAME).unlink()
+        flush(folder)
+
+
+@contextmanager
+def changing(folder: Path, name: str) -> Iterator[None]:
+    """While one file of a finished run is written anew; the manifest lists it as it is then."""
+    listed = _read(folder / NAME) if (folder / NAME).exists() else None
+    forget_manifest(folder)
+    yield
+    if listed is not None:
+        _write(folder, listed | {name: _told(folder / name)})
+
+
+def _write(folder: Path, listed: Mapping[str, dict[str, int | str]]) -> None:
+    write_text(folder / NAME, json.dumps({"files": dict(sorted(listed.items()))}, indent=1) + "\n")
 
 
 def verify(folder: Path, *, missing: bool = False) -> int | None:

@@ -50,6 +50,7 @@ class Run:
     def __init__(self, folder: Path):
         self.folder = folder
         self._recipe: tuple[bytes, Recipe] | None = None  # the text of config.toml, and what it says
+        self._whole = False  # every file is what the manifest says: its tensors need no second look
 
     @classmethod
     def open(cls, folder: Path) -> Run:
@@ -58,9 +59,11 @@ class Run:
             raise InputError("no such run folder (dualparse train RECIPE --out FOLDER makes one)", path=folder)
         if not (folder / "config.toml").is_file() and not (folder / manifest.NAME).is_file():
             raise InputError("not a run folder: config.toml is missing", path=folder)
-        if manifest.verify(folder) is None:
-            _log.info("%s has no manifest.json: its files are taken as they are", folder)
-        return cls(folder)
+        run = cls(folder)
+        run._whole = manifest.verify(folder) is not None
+        if not run._whole:
+            _log.warning("%s has no manifest.json: its files are taken as they are", folder)
+        return run
 
     @property
     def recipe(self) -> Recipe:
@@ -75,7 +78,9 @@ class Run:
         return self._recipe[1]
 
     def save_recipe(self, recipe: Recipe) -> None:
-        write_text(self.folder / "config.toml", write_recipe(recipe))
+        """Write `config.toml`; a finished run stays one."""
+        with manifest.changing(self.folder, "config.toml"):
+            write_text(self.folder / "config.toml", write_recipe(recipe))
 
     def vocab_path(self, side: str) -> Path:
         return self.folder / f"{side}.vocab"
@@ -177,7 +182,7 @@ class Run:
             if stage in (stages := self.recipe.stages):
                 raise InputError(f"{stage} is not trained yet: {self._way_on}", path=path)
             raise InputError(f"this run has no {stage} model: its recipe trains {', '.join(stages)}", path=path)
-        tensors, _ = load_tensors(path)
+        tensors, _ = load_tensors(path, check=not self._whole)
         wanted = module.state_dict()
         for name, tensor in wanted.items():
             if name not in tensors:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,7 @@ from typer.testing import CliRunner
 
 from dualparse import manifest
 from dualparse.errors import InputError
-from dualparse.files import holding
+from dualparse.files import holding, replacing_folder, write_text
 from dualparse.networks.tensors import load_tensors, save_tensors
 from dualparse.runs import Run
 from dualparse.training.run import train
@@ -161,3 +163,60 @@ def test_the_lock_of_a_killed_process_holds_nobody_up(tmp_path):
         other.wait()
     with holding(tmp_path):
         pass
+
+
+def test_a_finished_run_stays_one_when_its_recipe_is_written_anew(run):
+    """As `dualparse weigh --keep` does it."""
+    opened = Run.open(run)
+    search = opened.recipe.search.model_copy(update={"beams": 7})
+    opened.save_recipe(opened.recipe.model_copy(update={"search": search}))
+    assert Run.open(run).recipe.search.beams == 7
+    assert manifest.verify(run) == manifest.verify(run, missing=True)
+
+
+def test_a_killed_writer_of_a_recipe_leaves_a_run_that_opens(run, monkeypatch, caplog):
+    class Killed(BaseException): ...
+
+    def kill(*_: object) -> None:
+        raise Killed
+
+    opened = Run.open(run)
+    recipe = opened.recipe
+    monkeypatch.setattr("dualparse.runs.write_text", kill)
+    with pytest.raises(Killed):
+        opened.save_recipe(recipe)
+    assert Run.open(run).recipe == recipe
+    assert "has no manifest.json" in caplog.text
+
+
+def test_what_gets_its_name_survives_a_power_cut(run, tmp_path, monkeypatch):
+    """Every name is given after the bytes are on the disk and before its folder is; nobody else renames. The log grows
+    line by line, and is on the disk before the manifest says what is in it."""
+    told: list[tuple[str, str]] = []
+    fsync, replace = os.fsync, os.replace
+
+    def synced(handle: int) -> None:
+        told.append(("sync", os.readlink(f"/proc/self/fd/{handle}")))
+        fsync(handle)
+
+    def replaced(part: Path, path: Path) -> None:
+        told.append(("name", str(path)))
+        replace(part, path)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    write_text(tmp_path / "x", "text")
+    with replacing_folder(tmp_path / "folder") as part:
+        (part / "y").write_text("text")
+    for place in (tmp_path / "x", tmp_path / "folder"):
+        named = told.index(("name", str(place)))
+        assert ("sync", str(tmp_path)) in told[named:]
+        assert told[named - 1][0] == "sync" and ".part" in told[named - 1][1]
+    told.clear()
+    manifest.forget_manifest(run)
+    assert told == [("sync", str(run))]
+    manifest.write_manifest(run)
+    assert told.index(("sync", str(run / "log.jsonl"))) < told.index(("name", str(run / "manifest.json")))
+    package = Path(manifest.__file__).parent
+    renames = re.compile(r"os\.rename|os\.replace|shutil\.move|\.rename\(|\bpart\.replace\(")
+    assert [path.name for path in package.rglob("*.py") if renames.search(path.read_text())] == ["files.py"]

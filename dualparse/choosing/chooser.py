@@ -39,9 +39,9 @@ class Search:
     def choose(
         self, queries: Queries, *, k: int = 1, copies: bool = False, rng: random.Random | None = None
     ) -> list[list[Hypothesis]]:
-        """`rng` words the entities of forms that an lf2q reads."""
+        """`rng` words the entities of forms that an lf2q reads; without it each is worded as if it were alone."""
         options = replace(self.options, beams=max(k, self.options.beams))
-        return find_by_committee(self.agents, queries, options, rng=rng or random.Random(0), copies=copies)
+        return find_by_committee(self.agents, queries, options, rng=rng, copies=copies)
 
 
 @dataclass(frozen=True, slots=True)

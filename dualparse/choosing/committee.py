@@ -22,7 +22,7 @@ def find_by_committee(
     queries: Sequence[Sequence[str]],
     options: Options,
     *,
-    rng: random.Random,
+    rng: random.Random | None = None,
     copies: bool = False,
 ) -> list[list[Hypothesis]]:
     """Finished forms, each with its mean log-probability under all parsers: one that a single parser finds absurd is no
@@ -48,7 +48,7 @@ def _judged(
     found: Sequence[Sequence[Hypothesis]],
     queries: Sequence[Sequence[str]],
     forms: Sequence[Sequence[tuple[str, ...]]],
-    rng: random.Random,
+    rng: random.Random | None,
 ) -> list[float]:
     """The log-probability of every form under a parser; of those it found itself, search has told it."""
     told = [{form.tokens: form.log_prob for form in own if form.finished} for own in found]

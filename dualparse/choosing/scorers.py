@@ -11,7 +11,6 @@ mean it: an odd form can be put into the same words. So `Commonness` may count a
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -49,7 +48,7 @@ class WayBack:
     def __call__(self, queries: Queries, found: Found) -> list[np.ndarray]:
         pairs = [(form.tokens, query) for query, forms in zip(queries, found, strict=True) for form in forms]
         forms, said = [form for form, _ in pairs], [query for _, query in pairs]
-        heard = [reconstruction(lf2q, forms, said, random.Random(0)) for lf2q in self.listeners]
+        heard = [reconstruction(lf2q, forms, said) for lf2q in self.listeners]
         return _by_query(np.mean(heard, axis=0).tolist(), found)
 
 

@@ -43,13 +43,14 @@ def find(
     sources: Sequence[Sequence[str]],
     options: Options,
     *,
-    rng: random.Random,
+    rng: random.Random | None = None,
     rows_at_once: int | None = None,
     mask: Mask | None = None,
     copies: bool = False,
 ) -> list[list[Hypothesis]]:
-    """The n-best outputs of an agent for many sources, in their order; see `search` for `copies`."""
-    rows = [agent.row(source, None, rng) for source in sources]
+    """The n-best outputs of an agent for many sources, in their order; see `search` for `copies`. Without `rng` every
+    source is read as it would be alone: its neighbours decide nothing."""
+    rows = [agent.row(source, None, rng or random.Random(0)) for source in sources]
     if len(rows) >= MANY and agent.device.type == "cpu":
         loading.load()
     size = rows_at_once or _rows_at_once(agent.device, len(rows))

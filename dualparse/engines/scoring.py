@@ -40,12 +40,13 @@ def reconstruction(
     agent: Agent,
     sources: Sequence[Sequence[str]],
     targets: Sequence[Sequence[str]],
-    rng: random.Random,
+    rng: random.Random | None = None,
     *,
     per_token: bool = False,
 ) -> list[float]:
-    """log P(target | source) under an agent: how well it finds the way back; per token if asked."""
-    rows = [agent.row(source, target, rng) for source, target in zip(sources, targets, strict=True)]
+    """log P(target | source) under an agent: how well it finds the way back; per token if asked. Without `rng` every
+    source is read as it would be alone: its neighbours decide nothing."""
+    rows = [agent.row(source, target, rng or random.Random(0)) for source, target in zip(sources, targets, strict=True)]
     if not rows:
         return []
     batch = agent.encode_rows(rows).batch

@@ -16,6 +16,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from dualparse.errors import InputError
+from dualparse.files import put
 
 CHUNK = 1 << 16
 TIMEOUT = 30.0  # seconds without a byte
@@ -83,7 +84,7 @@ def download(
         part.unlink()
         if not pieced or attempt + 1 == attempts:
             raise InputError(f"{url}: {problem}; nothing was kept")
-    part.replace(target)
+    put(part, target)
 
 
 def _transfer(url: str, part: Path, *, name: str, progress: Progress) -> None:

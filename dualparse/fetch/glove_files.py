@@ -62,7 +62,7 @@ def archive_problem(path: Path) -> str:
     return ""
 
 
-def _limited(packed: IO[bytes], stream: IO[bytes] | None = None) -> None:
+def _limited(packed: IO[bytes] | gzip.GzipFile, stream: IO[bytes] | None = None) -> None:
     """Unpack to a stream, or to nowhere, but no more than there can be, whatever the archive says of its size."""
     done = 0
     while chunk := packed.read(CHUNK):

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 import torch
 
@@ -33,6 +34,8 @@ from dualparse.lf.verdict import Verdict
 from dualparse.networks.agent import Agent, look_all
 from dualparse.runs import Run, search_options
 from dualparse.training.run import choose_device
+
+Found = TypeVar("Found", Hypothesis, tuple[Hypothesis, Verdict])
 
 MAX_TOKENS = 500  # of a form to be explained: attention takes memory for every token and word
 
@@ -158,7 +161,7 @@ class Parser:
         return numbered, {token: name.partition(":")[0].replace("_", " ") for token, name in names.items()}
 
     def parse(self, question: str, *, k: int = 5) -> list[Parse]:
-        """The k best readings, valid ones first, each group by score."""
+        """The k best readings, valid ones first, each group by score. Which is the best does not depend on `k`."""
         return self.parse_all([question], k=k)[0]
 
     def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
@@ -189,7 +192,15 @@ class Parser:
     def _forms(
         self, readings: Sequence[Reading], k: int, *, copies: bool = False
     ) -> list[list[tuple[Hypothesis, Verdict]]]:
-        """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so."""
+        """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so. A wider
+        search than the recipe's finds more, but what the recipe's own puts first stays first."""
+        if k > (beams := self.recipe.search.beams):
+            own = self._found(readings, beams, copies=copies)
+            return [_led_by(*pair) for pair in zip(own, self._found(readings, k, copies=copies), strict=True)]
+        return self._found(readings, k, copies=copies)
+
+    def _found(self, readings: Sequence[Reading], k: int, *, copies: bool) -> list[list[tuple[Hypothesis, Verdict]]]:
+        """The same of one search."""
         words = [reading.words for reading in readings]
         found = self.chooser.choose(words, k=_at_least_one(k), copies=copies)
         return [self._judged(hypotheses) for hypotheses in found]
@@ -220,10 +231,13 @@ class Parser:
         return self.verbalize_all([form], k=k)[0]
 
     def verbalize_all(self, forms: Sequence[str], *, k: int = 1) -> list[list[Wording]]:
-        """The same for many forms at once."""
+        """The same for many forms at once, which gives what one by one gives."""
         read = [self.read_form(form) for form in forms]
         wording = Search([self.lf2q], search_options(self.recipe))
-        found = wording.choose([tokens for tokens, _ in read], k=_at_least_one(k))
+        tokens = [each for each, _ in read]
+        found = wording.choose(tokens, k=_at_least_one(k))
+        if k > self.recipe.search.beams:
+            found = [_led_by(*pair) for pair in zip(wording.choose(tokens), found, strict=True)]
         return [
             [Wording(" ".join(_renamed(h.tokens, spoken)), h.score) for h in hypotheses[:k]]
             for hypotheses, (_, spoken) in zip(found, read, strict=True)
@@ -266,6 +280,18 @@ def _at_least_one(k: int) -> int:
     if k < 1:
         raise InputError(f"k is {k}; at least 1 is needed")
     return k
+
+
+def _led_by(own: Sequence[Found], more: Sequence[Found]) -> list[Found]:
+    """What a wider search has found, with the best of the recipe's own search in front."""
+    led = list(own[:1])
+    kept = {_tokens(each) for each in led}
+    led.extend(each for each in more if _tokens(each) not in kept)
+    return led
+
+
+def _tokens(found: Hypothesis | tuple[Hypothesis, Verdict]) -> tuple[str, ...]:
+    return found.tokens if isinstance(found, Hypothesis) else found[0].tokens
 
 
 def _copies(meant: Sequence[str], tokens: Sequence[str], shares: Sequence[float]) -> tuple[Copy, ...]:

@@ -70,7 +70,9 @@ def test_wordings_do_not_wait_for_the_other_parsers(parser, tmp_path, toy_domain
     toy_domain(toy.write_files(tmp_path / "toy"))
     Run(tmp_path / "run").save_recipe(parser.recipe.model_copy(update={"committee": 2}))
     form = parser.parse("how deep is blue lake", k=1)[0].form
-    unfinished = load(tmp_path / "run")
+    with pytest.raises(InputError, match="one of 2 parsers, is not trained yet"):
+        load(tmp_path / "run")
+    unfinished = Parser(Run.open(tmp_path / "run"), parser.domain, torch.device("cpu"))
     assert unfinished.verbalize(form, k=2) == parser.verbalize(form, k=2)
     with pytest.raises(InputError, match="one of 2 parsers, is not trained yet"):
         unfinished.parse("how deep is blue lake")
@@ -298,3 +300,39 @@ def test_the_package_loads_a_run_and_is_light_without_one(parser):
         load(parser.run.folder, device="abacus")
     code = "import sys, dualparse; dualparse.load; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def unsure(tmp_path_factory) -> Parser:
+    """A parser that has learned so little that a wider search, other phrases or neighbours could change its mind. Both
+    agents choose."""
+    folder = tmp_path_factory.mktemp("unsure")
+    recipe = RECIPE | {"train": {"epochs": 4, "learning_rate": 0.01, "batch_size": 8, "evaluate_from": 4}}
+    recipe |= {"search": {"max_length": 12, "beams": 2, "reconstruction": 1.0}, "stages": ["q2lf", "lf2q"]}
+    with toy.registered(toy.write_files(folder / "toy")):
+        list(train(make_recipe(recipe), folder / "run", device=torch.device("cpu")))
+        return load(folder / "run")
+
+
+QUESTIONS = [" ".join(example.query or ()) for example in toy.examples()]
+FORMS = [" ".join(example.lf or ()) for example in toy.examples()]
+
+
+def test_the_best_reading_and_wording_do_not_depend_on_how_many_are_asked_for(unsure):
+    few, many = unsure.parse_all(QUESTIONS, k=2), unsure.parse_all(QUESTIONS, k=12)
+    assert [each[0] for each in few] == [each[0] for each in many]
+    assert all(len({reading.form for reading in each}) == len(each) == 12 for each in many)
+    one, twelve = unsure.verbalize_all(FORMS, k=1), unsure.verbalize_all(FORMS, k=12)
+    assert [each[0] for each in one] == [each[0] for each in twelve]
+
+
+def test_neighbours_decide_nothing(unsure):
+    """The phrases by which lf2q is told of an entity are drawn for each form alone."""
+    together = unsure.verbalize_all(FORMS, k=2)
+    assert [[w.query for w in each] for each in together] == [
+        [w.query for w in unsure.verbalize(form, k=2)] for form in FORMS
+    ]
+    for question, readings in zip(QUESTIONS, unsure.parse_all(QUESTIONS, k=2), strict=True):
+        alone = unsure.parse(question, k=2)
+        assert [reading.form for reading in readings] == [reading.form for reading in alone]
+        assert [reading.score for reading in readings] == pytest.approx([reading.score for reading in alone], rel=1e-3)

@@ -174,6 +174,8 @@ class OnRay:
         self.address, self.gpu_share, self.device, self.work = address, gpu_share, device, work
 
     def __enter__(self) -> OnRay:
+        if not self.address:  # our own cluster listens on every interface of this machine, and takes code to run
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
         try:
             import ray
         except ModuleNotFoundError:
@@ -200,8 +202,9 @@ class OnRay:
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, str]]:
         import ray
 
-        # A fresh process a job (max_calls), because a GPU's memory comes back when its process ends.
-        remote = ray.remote(num_cpus=1, num_gpus=self._share(ray), max_retries=0, max_calls=1)(_remote)
+        # A fresh process a job (max_calls), because a GPU's memory comes back when its process ends; one that was
+        # killed begins again once.
+        remote = ray.remote(num_cpus=1, num_gpus=self._share(ray), max_retries=1, max_calls=1)(_remote)
         line = Line(jobs)
         waiting = {remote.remote(self.work, job, os.getcwd()): job for job in line.take()}
         while waiting:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -113,6 +114,7 @@ def test_an_interrupt_of_the_sweep_alone_stops_its_jobs(tmp_path):
     """Not every interrupt comes from a keyboard, which would reach the jobs as well."""
     script = f"""
 from pathlib import Path
+from types import SimpleNamespace
 import signal
 import sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
@@ -179,3 +181,14 @@ def test_on_ray_a_job_that_dies_harms_no_other(tmp_path, monkeypatch):
     assert told.pop("killed").startswith("WorkerCrashedError")
     assert told == {"good": "", "bad input": "x.toml: no such recipe", "bug": "ValueError: a bug"}
     assert (tmp_path / "good.txt").read_text() == "good"
+
+
+@pytest.mark.parametrize(("address", "mode"), [("", "token"), ("ray://there:1", "unset")])
+def test_a_ray_cluster_of_our_own_asks_for_a_token(monkeypatch, address, mode):
+    seen: list[str] = []
+    init = lambda **_: seen.append(os.environ.get("RAY_AUTH_MODE", "unset"))  # noqa: E731
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, shutdown=lambda: None))
+    monkeypatch.setenv("RAY_AUTH_MODE", "")
+    monkeypatch.delenv("RAY_AUTH_MODE")
+    with OnRay(address):
+        assert seen == [mode]

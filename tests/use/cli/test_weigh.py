@@ -97,7 +97,7 @@ def test_a_folder_without_a_run_or_without_lf2q(dualparse, run, tmp_path):
     assert result.code == 2 and "no such run folder" in result.err
     (run / "lf2q.safetensors").unlink()
     result = dualparse("weigh", run)
-    assert result.code == 2 and "lf2q is not trained yet" in result.err
+    assert result.code == 2 and "lf2q.safetensors: missing" in result.err
 
 
 def test_a_run_without_a_language_model_of_forms_is_told(dualparse, run):
