@@ -12,17 +12,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import torch
+
+    from dualparse.domains.domain import Domain
     from dualparse.use.api import Parser
 
 __version__ = "0.1.0"
 __all__ = ["load"]
 
 
-def load(folder: str | Path, *, device: str = "cpu") -> Parser:
+def load(
+    folder: str | Path,
+    *,
+    device: str | torch.device = "cpu",
+    compiled: bool = False,
+    threads: int | None = None,
+    domain: Domain | None = None,
+) -> Parser:
     """Open the folder of a trained run: see `dualparse.use.api.Parser` for what it can be asked.
 
-    `device` is "cpu", "cuda" or "auto".
+    `device` is "cpu", "cuda" or "auto"; the other options are those of `dualparse.use.api.load`.
     """
     from dualparse.use.api import load
 
-    return load(folder, device=device)
+    return load(folder, device=device, compiled=compiled, threads=threads, domain=domain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,12 @@ def recipe(path: Path) -> Recipe:
     """One of the eight domains where the recipe is for all of them."""
     several = f'domain = "{ANY_DOMAIN}"' in path.read_text()
     return read_recipe(path, overrides=["domain=blocks"] if several else [])
+
+
+def test_programs_that_import_us_get_our_types():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert (ROOT / "dualparse" / "py.typed").is_file()
+    assert "py.typed" in settings["tool"]["setuptools"]["package-data"]["dualparse"]
 
 
 def test_a_recipe_for_several_domains_asks_which():

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
 from rapidfuzz.distance import OSA
 
 from dualparse.database.fold import Token, fold, tokens
 from dualparse.database.index import LABEL, Index, Stored
+from dualparse.domains.ordinary import common_words
 
 LONGEST_NAME = 10  # words
 MOST_TOKENS = 60  # of a question that is looked at
@@ -49,13 +48,6 @@ class Candidate:
     keys: tuple[str, ...]
     score: float
     how: str
-
-
-@cache
-def common_words() -> frozenset[str]:
-    """Words of questions that are no names by themselves."""
-    text = (files("dualparse.database") / "common.txt").read_text(encoding="utf-8")
-    return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 In: any text, the words a model knows and the phrases of a lexicon. Out: a `Reading`, or `InputError` for a text without
 words or with too many. Case, punctuation, accents, number spelling and simple misspellings give way to what is known;
-a known word is never touched, so that a training query reads as itself; a word that stays unknown is left to the model.
+a known word is never touched, so that a training query reads as itself (but for a number in words where training mostly
+has digits); a word that stays unknown is left to the model, and so is an ordinary word that training has not seen:
+'month' is no slip of 'moth'.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from dualparse.domains import numerals
+from dualparse.domains.ordinary import is_ordinary
 from dualparse.errors import InputError
 
 MAX_WORDS = 200  # no question is longer; a text that is would only burn time
@@ -91,6 +94,7 @@ class Reader:
             for word in set(phrase):
                 self._phrases.setdefault(word, []).append(phrase)
         self._vocabulary = frozenset(vocabulary)
+        self._rank = {word: place for place, word in enumerate(vocabulary)}
         self._words = self._vocabulary | self._phrases.keys()
         self._names = sorted(filter(_may_be_meant, self._phrases))
         self._others: dict[str, list[str]] = {}  # by first letter, the more frequent and so the likelier first
@@ -99,6 +103,8 @@ class Reader:
 
     def read(self, text: str) -> Reading:
         """The words of a question as the model knows them."""
+        if not isinstance(text, str):  # whoever calls from a program without types
+            raise InputError(f"a question is text, not {type(text).__name__}")
         words = self._split(text)
         notes: list[str] = []
         words = self._spell(words, notes)
@@ -146,7 +152,8 @@ class Reader:
             return [Word(part, part)]
         words: list[Word] = []
         for cleaned in _cleaned(part).split():
-            pieces = next(filter(self._knows_all, _spellings(cleaned)), None) or _apart(_core(cleaned.lower()))
+            pieces = next(filter(self._knows_all, _spellings(cleaned)), None)
+            pieces = pieces or _apart(_core(cleaned.lower()).removesuffix("'s"))
             typed = cleaned.strip('?!.,;:"()[]')
             words.extend(Word(piece, typed if len(pieces) == 1 else piece) for piece in pieces if piece)
         return words
@@ -170,14 +177,17 @@ class Reader:
         text = texts[i]
         if not text.isalpha() or not SHORTEST <= len(text) <= LONGEST or text in numerals.WORDS or self._knows(text):
             return False
-        least = 2 if len(text) == SHORTEST else 1
+        ordinary = is_ordinary(text)
+        least = 2 if ordinary or len(text) == SHORTEST else 1
         for guess in _nearest(text, self._names):
             start, end = self._mention([*texts[:i], guess, *texts[i + 1 :]], i) or (i, i)
             if end - start >= least:
                 texts[i] = guess
                 return True
+        if ordinary or len(text) == SHORTEST:
+            return False
         stem = self._stem(text)
-        for guess in _nearest(stem, self._others.get(stem[:1], ())) if len(text) > SHORTEST else ():
+        for guess in _nearest(stem, self._others.get(stem[:1], ())):
             texts[i] = guess
             return True
         return False
@@ -195,15 +205,31 @@ class Reader:
     def _respell_numbers(self, words: Sequence[Word], notes: list[str]) -> list[Word]:
         """Numbers as the model knows them, or in digits, which can be copied, where it knows neither spelling."""
         result: list[Word] = []
+        texts = [word.text for word in words]
+        place = 0
         for chunk, numeral in _chunks(words):
             spelling = [word.text for word in chunk]
+            named = any(self._mention(texts, place + i) for i in range(len(chunk)))
+            place += len(chunk)
+            other = None
             if not all(self._knows(text) for text in spelling):
                 other = numeral.digits if numeral else numerals.one_word(spelling[0])
-                if other and (self._knows(other) or (numeral and not numeral.ordinal)):
-                    notes.append(_note(spelling, [other]))
-                    chunk = [Word(other, " ".join(word.said for word in chunk))]
+                other = other if other and (self._knows(other) or (numeral and not numeral.ordinal)) else None
+            elif numeral and not named and self._is_seldom(numeral, spelling):
+                other = numeral.digits
+            if other:
+                notes.append(_note(spelling, [other]))
+                chunk = [Word(other, " ".join(word.said for word in chunk))]
             result.extend(chunk)
         return result
+
+    def _is_seldom(self, numeral: numerals.Numeral, spelling: Sequence[str]) -> bool:
+        """Whether training writes a number in digits and its words hardly ever: who says "five km" is not to suffer
+        from the "five" of "twenty five"."""
+        if self._preparation is not None or numeral.ordinal or numeral.value < 2:
+            return False
+        rank = self._rank.get(numeral.digits)
+        return rank is not None and all(self._rank.get(word, rank) > rank for word in spelling)
 
 
 def _cleaned(part: str) -> str:
@@ -241,6 +267,7 @@ def _spellings(part: str) -> Iterator[tuple[str, ...]]:
         yield before, "'" + after
         if after == "s":
             yield (before,)
+            core = before
     yield _apart(core)
     yield ("".join(_JOINTS.split(core)),)
 

@@ -14,9 +14,12 @@ from typing import TypeVar
 
 import torch
 
+from dualparse.errors import InputError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+THREADS = "OMP_NUM_THREADS"  # the variable by which users say how many threads share an operation
 
 _cores: int | None = None
 
@@ -43,6 +46,16 @@ def each_on_a_core(work: Callable[[Item], Result], items: Sequence[Item]) -> lis
             return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)  # a thread's own number becomes that of all threads to come
+
+
+def settle_threads(count: int | None = None) -> None:
+    """So many threads share an operation of torch from now on; without a number those that the variable says, or one.
+    The matrices are small, and threads that wait for each other at every one of them crawl as soon as another program
+    wants a core."""
+    if count is not None and count < 1:
+        raise InputError(f"{count} threads; at least 1 is needed")
+    if count is not None or not os.environ.get(THREADS):
+        torch.set_num_threads(count or 1)
 
 
 @contextmanager

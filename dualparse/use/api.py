@@ -25,6 +25,7 @@ from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
 from dualparse.domains.registry import open_domain
 from dualparse.domains.text import Reader, Reading
+from dualparse.engines.cores import settle_threads
 from dualparse.engines.kept_memory import keep_freed_memory
 from dualparse.engines.numba import loading as kernels
 from dualparse.errors import InputError
@@ -150,6 +151,8 @@ class Parser:
     def read_form(self, form: str) -> tuple[list[str], dict[str, str]]:
         """The tokens that lf2q is given for a form, and how the names among them are spoken; `InputError` for what is
         no form."""
+        if not isinstance(form, str):
+            raise InputError(f"a form is text, not {type(form).__name__}")
         try:
             read(form)  # it is said, not run
         except LFSyntaxError as error:
@@ -166,6 +169,7 @@ class Parser:
 
     def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
         """The same for many questions at once, which is much quicker than one by one."""
+        _refuse_one_text(questions, "questions")
         return self.parse_readings([self.read(question) for question in questions], k=k)
 
     def parse_readings(self, readings: Sequence[Reading], *, k: int = 5) -> list[list[Parse]]:
@@ -232,6 +236,7 @@ class Parser:
 
     def verbalize_all(self, forms: Sequence[str], *, k: int = 1) -> list[list[Wording]]:
         """The same for many forms at once, which gives what one by one gives."""
+        _refuse_one_text(forms, "forms")
         read = [self.read_form(form) for form in forms]
         wording = Search([self.lf2q], search_options(self.recipe))
         tokens = [each for each, _ in read]
@@ -294,6 +299,12 @@ def _tokens(found: Hypothesis | tuple[Hypothesis, Verdict]) -> tuple[str, ...]:
     return found.tokens if isinstance(found, Hypothesis) else found[0].tokens
 
 
+def _refuse_one_text(texts: object, what: str) -> None:
+    """A text is a sequence of texts too: its letters."""
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise InputError(f"expected a list of {what}, not {type(texts).__name__}")
+
+
 def _copies(meant: Sequence[str], tokens: Sequence[str], shares: Sequence[float]) -> tuple[Copy, ...]:
     """Tokens whose probability came by copying for the most part, with every word that stands for them."""
     return tuple(
@@ -308,6 +319,7 @@ def load(
     *,
     device: str | torch.device = "cpu",
     compiled: bool = False,
+    threads: int | None = None,
     domain: Domain | None = None,
 ) -> Parser:
     """Open a run folder, with a domain or the one its recipe names; `device` is "cpu", "cuda" or "auto", or a device of
@@ -315,8 +327,12 @@ def load(
 
     `compiled` loads compiled search (the extra `fast`) now: on a CPU every question then takes a third to a half of the
     time. This takes a second, ten when it is the first time; without it, the first call with many questions does it.
+
+    `threads`: how many share an operation of torch, in the whole process, as in the command: what `OMP_NUM_THREADS`
+    says, or one.
     """
     run = Run.open(Path(folder))
+    settle_threads(threads)
     chosen = choose_device(device) if isinstance(device, str) else device
     if compiled and not kernels.load():
         raise InputError("compiled search needs Numba (pip install 'dualparse[fast]')")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import shutil
@@ -114,6 +115,47 @@ def test_compiled_search_answers_as_the_other_does(parser, monkeypatch):
     assert [reading.form for reading in found] == [reading.form for reading in expected]
     assert [reading.copies for reading in found] == [reading.copies for reading in expected]
     assert [reading.score for reading in found] == pytest.approx([reading.score for reading in expected], rel=1e-3)
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra `fast`")
+def test_the_package_loads_with_every_option(parser, monkeypatch):
+    monkeypatch.setattr(kernels, "_loaded", False)
+    loaded = dualparse.load(parser.run.folder, compiled=True, threads=1, device="cpu", domain=parser.domain)
+    assert kernels.usable(torch.zeros(1))
+    assert loaded.parse("how deep is blue lake", k=1)[0].form == "( get lake.blue depth )"
+    ours, its = (inspect.signature(each).parameters for each in (dualparse.load, load))
+    assert {name: each.default for name, each in ours.items()} == {name: each.default for name, each in its.items()}
+
+
+def test_one_thread_unless_somebody_says_otherwise(parser, monkeypatch):
+    """As in the command: threads that wait for each other crawl on a busy machine."""
+    before = torch.get_num_threads()
+    try:
+        for said, option, expected in ((None, None, 1), ("3", None, 2), (None, 3, 3), ("2", 1, 1)):
+            torch.set_num_threads(2)
+            monkeypatch.setenv("OMP_NUM_THREADS", said or "")
+            load(parser.run.folder, domain=parser.domain, threads=option)
+            assert torch.get_num_threads() == expected, (said, option)
+    finally:
+        torch.set_num_threads(before)
+    with pytest.raises(InputError, match="0 threads"):
+        load(parser.run.folder, domain=parser.domain, threads=0)
+
+
+@pytest.mark.parametrize("nothing", [None, 3, b"list all lakes", ["list all lakes"]])
+def test_what_is_no_text_is_an_input_error(parser, nothing):
+    with pytest.raises(InputError, match="a question is text, not"):
+        parser.parse(nothing)
+    with pytest.raises(InputError, match="a form is text, not"):
+        parser.verbalize(nothing)
+
+
+def test_one_text_is_no_list_of_texts(parser):
+    for texts in ("list all lakes", None):
+        with pytest.raises(InputError, match="expected a list of questions, not"):
+            parser.parse_all(texts)
+        with pytest.raises(InputError, match="expected a list of forms, not"):
+            parser.verbalize_all(texts)
 
 
 def test_compiled_search_that_is_not_there_is_told(parser, monkeypatch):

@@ -82,8 +82,7 @@ def options(
 
 def main() -> None:
     """Entry point of the command."""
-    # Before torch is loaded. The matrices are small, and threads that wait for each other at every one of them crawl as
-    # soon as another program wants a core.
+    # Before torch is loaded, and for the processes that commands start: see `settle_threads`.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]

@@ -42,8 +42,6 @@ def serve(
     folders = _named(runs)
     if token is not None and not (token.strip() and token.isascii() and token.isprintable()):
         raise InputError("the token must be printable ASCII and not empty")
-    import torch
-
     from dualparse.training.run import choose_device
     from dualparse.use.api import load
     from dualparse.use.service.app import make_app
@@ -51,7 +49,6 @@ def serve(
     from dualparse.use.service.served import make_ready
     from dualparse.use.service.server import is_loopback, listen, names_answered_to, run, url
 
-    torch.set_num_threads(1)  # matrices are small: cores are better used by searches side by side
     hosts = names_answered_to(host, allowed_host)
     limits = Limits(
         batch=batch, workers=workers, seconds=timeout, connections=connections, per_client=min(per_client, connections)
