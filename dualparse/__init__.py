@@ -27,6 +27,7 @@ def load(
     device: str | torch.device = "cpu",
     compiled: bool = False,
     threads: int | None = None,
+    whole: bool = True,
     domain: Domain | None = None,
 ) -> Parser:
     """Open the folder of a trained run: see `dualparse.use.api.Parser` for what it can be asked.
@@ -35,4 +36,4 @@ def load(
     """
     from dualparse.use.api import load
 
-    return load(folder, device=device, compiled=compiled, threads=threads, domain=domain)
+    return load(folder, device=device, compiled=compiled, threads=threads, whole=whole, domain=domain)

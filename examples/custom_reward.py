@@ -42,7 +42,7 @@ def settings(rewards: list[dict[str, object]]) -> dict[str, object]:
         "data": {"labeled": 0.5},
         "model": {"embedding": 32, "hidden": 48},
         "train": {"epochs": 6, "learning_rate": 0.005, "evaluate_from": 6},
-        "language_model": {"epochs": 1, "learning_rate": 0.005},
+        "language_model": {"epochs": 1},
         "game": {"epochs": 1, "beams": 3, "max_length": 20, "rewards": [*rewards, RECONSTRUCTION]},
     }
 

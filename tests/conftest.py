@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +26,19 @@ def benchmark_data() -> Path:
     if not folder or not (Path(folder) / "atis").is_dir():
         pytest.skip("needs the benchmark files: set DUALPARSE_DATA")
     return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def as_many_threads() -> Iterator[None]:
+    """No test changes the number of torch's threads for those after it: sums are then rounded otherwise."""
+    torch = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch else 1
+    yield
+    torch = sys.modules.get("torch")
+    after = torch.get_num_threads() if torch else 1
+    if after != before:
+        torch.set_num_threads(before)
+        pytest.fail(f"torch had {before} threads before and has {after} now")
 
 
 @pytest.fixture

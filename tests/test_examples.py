@@ -11,7 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 PROMISES = {
-    "check_a_form.py": ["one complete tree: True  makes sense: True", "(number 40 km) has not"],
+    "check_a_form.py": ["one complete tree: True  makes sense: True", "have type number bed, not number km"],
     "constrained_search.py": ["one complete tree each"],
     "execute_a_form.py": ["( count ( all hut ) ) => (list (number 10 count))", "does not run", "not a form"],
     "explain_a_parse.py": ["boat.grey_gull", "copied from 'Grey Gull'"],

@@ -167,6 +167,21 @@ def test_a_grid_reads_no_methods_from_elsewhere(tmp_path):
     (tmp_path / "grid" / "x.toml").write_text('methods = "../secret.toml"\n')
     with pytest.raises(InputError, match="leads out of the folder of the grid"):
         read_grid(tmp_path / "grid" / "x.toml")
+    (tmp_path / "methods").mkdir()
+    (tmp_path / "secret.toml").write_text("secret = 1\n")
+    (tmp_path / "methods" / "link.toml").symlink_to(tmp_path / "secret.toml")
+    for place in ("../methods/link.toml", "../methods/../secret.toml", str(tmp_path / "secret.toml")):
+        (tmp_path / "grid" / "x.toml").write_text(f'methods = "{place}"\n')
+        with pytest.raises(InputError, match="leads out of the folder of the grid"):
+            read_grid(tmp_path / "grid" / "x.toml")
+
+
+def test_a_grid_reads_the_methods_of_the_folder_above(tmp_path):
+    for name in ("methods", "beyond"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "methods" / "all.toml").write_text('[Att]\nrecipe = "{dataset}-att.toml"\n')
+    (tmp_path / "beyond" / "x.toml").write_text('datasets = ["atis"]\nmethods = "../methods/all.toml"\n')
+    assert read_grid(tmp_path / "beyond" / "x.toml").methods == {"Att": {"recipe": "{dataset}-att.toml"}}
 
 
 # -- grammars that grow

@@ -114,6 +114,16 @@ def test_where_both_agents_choose_no_one_is_left_out_silently(run):
         load(run, domain=toy.domain())
 
 
+def test_settings_that_change_do_not_hide_damage_elsewhere(run):
+    recipe = Run.open(run).recipe
+    Run(run).save_recipe(recipe.model_copy(update={"committee": 2}))
+    assert Run.open(run).recipe.committee == 2
+    flip(run / "lf.vocab", 5)
+    Run(run).save_recipe(recipe)
+    with pytest.raises(InputError, match=r"lf\.vocab: damaged"):
+        Run.open(run)
+
+
 def test_the_command_says_what_is_well_and_what_is_not(run):
     result = CliRunner().invoke(app, ["verify", str(run)])
     assert result.exit_code == 0 and f"{len(list(run.iterdir())) - 1} files ok" in result.output

@@ -210,6 +210,7 @@ def mix(rewards: Sequence[Sequence[float]], weights: Sequence[float]) -> list[fl
 def less_mean(rewards: Tensor, present: Tensor) -> Tensor:
     """Rewards [B, k] less their mean over the hypotheses of the same input; places without any give 0.
 
+    >>> import torch
     >>> less_mean(torch.tensor([[1.0, 3.0, 9.0]]), torch.tensor([[1.0, 1.0, 0.0]])).tolist()
     [[-1.0, 1.0, 0.0]]
     """

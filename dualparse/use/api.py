@@ -320,6 +320,7 @@ def load(
     device: str | torch.device = "cpu",
     compiled: bool = False,
     threads: int | None = None,
+    whole: bool = True,
     domain: Domain | None = None,
 ) -> Parser:
     """Open a run folder, with a domain or the one its recipe names; `device` is "cpu", "cuda" or "auto", or a device of
@@ -327,6 +328,8 @@ def load(
 
     `compiled` loads compiled search (the extra `fast`) now: on a CPU every question then takes a third to a half of the
     time. This takes a second, ten when it is the first time; without it, the first call with many questions does it.
+    `whole` loads all that answers to questions depend on now; without it, each part is loaded when it is first asked
+    for: wordings need one agent alone.
 
     `threads`: how many share an operation of torch, in the whole process, as in the command: what `OMP_NUM_THREADS`
     says, or one.
@@ -339,7 +342,8 @@ def load(
     if chosen.type == "cpu":
         keep_freed_memory()
     parser = Parser(run, domain or open_domain(run.recipe.domain), chosen)
-    parser.load()
+    if whole:
+        parser.load()
     return parser
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from dualparse.engines import cores as module
 from dualparse.engines.cores import each_on_a_core
 from dualparse.engines.denormals import SMALLEST, denormals_are_zero
 
@@ -21,11 +22,11 @@ def possible():
         pytest.skip("this processor cannot do it")
 
 
-def test_inside_they_are_zero_in_new_threads_too_and_outside_they_are_not():
+def test_inside_they_are_zero_in_new_threads_too_and_outside_they_are_not(monkeypatch):
+    monkeypatch.setattr(module, "_cores", 2)
     assert product() > 0
     with denormals_are_zero():
         assert product() == 0
-        torch.set_num_threads(2)
         assert each_on_a_core(product, range(2)) == [0, 0]
         with denormals_are_zero():
             assert product() == 0

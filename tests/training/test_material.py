@@ -132,7 +132,7 @@ def test_lf2q_learns_to_speak_as_people_do_where_any_have_spoken(tmp_path):
     assert material.pairs_of("q2lf") == material.labeled + material.canonical
     assert material.pairs_of("lf2q") == material.labeled and len(material.labeled) == 10
     list(train(settings, tmp_path / "run", device=CPU))
-    game = stages.prepare("dual", settings, Run.open(tmp_path / "run"), material, CPU).task.stepper.loss.__self__
+    game = stages.prepare("dual", settings, Run.open(tmp_path / "run"), material, CPU).task.epoch.__self__
     ids = [material.query_vocab.ids(pair.query or ()) for pair in material.labeled]
     assert [row.target for row in game.labeled[1]] == ids * 2
 

@@ -15,6 +15,7 @@ from dualparse.choosing.scorers import WayBack, Weighted, rerank
 from dualparse.data.examples import load_examples
 from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
+from dualparse.manifest import write_manifest
 from dualparse.networks.tensors import load_tensors
 from dualparse.runs import REFIT, Run, search_options
 from dualparse.training.anatomy import WHOLE, members
@@ -154,6 +155,7 @@ def test_of_a_run_that_is_taken_whole_neither_scores_nor_half_a_file_come_along(
     }
     taken.close()
     Run(first).save_vocab("query", Vocab.build([("lake",)]))
+    write_manifest(first)
     with pytest.raises(InputError, match=f"{first / 'query.vocab'}: the examples of the domain have changed"):
         list(train(both, tmp_path / "other", device=CPU, shared={WHOLE: first}))
     assert not (tmp_path / "other").exists()

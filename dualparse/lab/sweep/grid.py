@@ -1,7 +1,7 @@
 """A grid file -> its cells: every combination of dataset, method and values is one run.
 
     datasets = ["atis", "overnight/blocks"]          # fill {dataset} in the methods' recipes; /NAME is the domain
-    methods = "methods/all-labels.toml"              # a file beside the grid, or the tables below
+    methods = "methods/all-labels.toml"              # a file, or the tables below
     test = true                                      # score test too, once
     choose = ["train.average"]                       # of these axes only the values best on dev are scored on test
     [methods."AttPtr+Dual+LF"]                       # a method: a recipe, and what it changes in it
@@ -12,7 +12,8 @@
     [axes]                                           # one cell per combination
     seed = [1, 2, 3]
 
-A grid may also name its recipes directly: `recipe = "atis-attptr.toml"`, or a list of them.
+A grid may also name its recipes directly: `recipe = "atis-attptr.toml"`, or a list of them. A file of methods lies
+beside the grid or below, or in the methods/ folder of one of its parents (`../methods/all-labels.toml`).
 """
 
 from __future__ import annotations
@@ -69,15 +70,18 @@ class Cell:
         return f"{self.grid}/{self.name}"
 
 
-def _beside(path: Path, name: str) -> Path:
-    """A file in the folder of a grid or below: somebody else's grid reads no other file of ours."""
+def _methods_file(path: Path, name: str) -> Path:
+    """A file where those of methods are: somebody else's grid reads no other file of ours."""
     found = path.parent / name
     try:
-        inside = found.resolve().is_relative_to(path.parent.resolve())
+        folder, target = path.parent.resolve(), found.resolve()
     except (OSError, RuntimeError, ValueError):  # links in a circle, a name too long
         inside = False
+    else:
+        places = [folder, *(parent / "methods" for parent in folder.parents)]
+        inside = any(target.is_relative_to(place) for place in places)
     if not inside:
-        raise InputError(f"{name[:80]!r} leads out of the folder of the grid", path=path)
+        raise InputError(f"{name[:80]!r} leads out of the folder of the grid, and into no methods/", path=path)
     return found
 
 
@@ -85,7 +89,7 @@ def read_grid(path: Path) -> Grid:
     """A grid file, the file of its methods included."""
     values = read_toml(path, kind="grid")
     if isinstance(values.get("methods"), str):
-        values["methods"] = read_toml(_beside(path, values["methods"]), kind="file of methods")
+        values["methods"] = read_toml(_methods_file(path, values["methods"]), kind="file of methods")
     try:
         grid = Grid.model_validate(values)
     except ValidationError as error:

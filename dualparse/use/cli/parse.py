@@ -68,16 +68,17 @@ def verbalize(
 
     Example: dualparse verbalize runs/trails "( count ( all hut ) )"
     """
-    parser = _open(run, device)
+    parser = _open(run, device, whole=False)
+    _ = parser.lf2q  # what is missing is told before the first line is read
     show = _print_wordings if json_ else _show_wordings
     _answer(form, batch, lambda texts: parser.verbalize_all(texts, k=k), show)
 
 
-def _open(run: Path, device: str) -> Parser:
+def _open(run: Path, device: str, *, whole: bool = True) -> Parser:
     from dualparse.training.run import choose_device
     from dualparse.use.api import load
 
-    return load(run, device=choose_device(device))
+    return load(run, device=choose_device(device), whole=whole)
 
 
 def _answer(

@@ -27,7 +27,7 @@ def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(dualparse, m
         assert part in shown
     assert (out / command.PLOT).stat().st_size > 10_000
     metrics = json.loads((out / "metrics.json").read_text())
-    assert set(metrics) == {"test", "test.before"} and "q2lf" in metrics["test.before"]
+    assert set(metrics) == {"test", "test.before", "engine"} and "q2lf" in metrics["test.before"]
     again = dualparse("demo", "--out", out)
     assert again.code == 0 and "finished before, kept" in again.out
     assert "before" in dualparse("evaluate", out, "--split", "dev", "--before").out

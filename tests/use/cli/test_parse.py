@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,14 @@ def test_wordings_as_json(run, dualparse):
 
 def test_nothing_on_standard_input_is_no_error(run, dualparse):
     assert dualparse("parse", run) == Result(0, "", "")
+
+
+def test_wordings_need_lf2q_alone(run, dualparse, tmp_path):
+    copied = Run(Path(shutil.copytree(run, tmp_path / "run")))
+    form = "( count ( all hut ) )"
+    said = dualparse("verbalize", run, form).out
+    copied.weights("q2lf").unlink()
+    assert (told := dualparse("verbalize", copied.folder, form)).code == 0 and told.out == said
+    copied.weights("lf2q").unlink()
+    told = dualparse("verbalize", copied.folder, stdin=form.encode() + b"\n")
+    assert told.code == 2 and told.err.startswith(f"error: {copied.weights('lf2q')}: lf2q is not trained yet")

@@ -70,6 +70,7 @@ def test_training_leaves_a_run_folder(run):
         "q2lf.safetensors",
         "lf2q.safetensors",
         "log.jsonl",
+        "manifest.json",
     }
     records = [json.loads(line) for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(record["stage"], record["epoch"]) for record in records] == [("q2lf", 1), ("lf2q", 1)]
@@ -91,7 +92,7 @@ def test_evaluation_writes_predictions_and_metrics(run, dualparse):
         json.loads(lines[0])
     )
     assert dualparse("evaluate", run, "--beams", "1", "--device", "cpu").code == 0
-    assert set(json.loads((run / "metrics.json").read_text(encoding="utf-8"))) == {"test", "dev"}
+    assert set(json.loads((run / "metrics.json").read_text(encoding="utf-8"))) == {"test", "dev", "engine"}
 
 
 def test_a_question_as_an_argument(run, dualparse):
@@ -146,6 +147,7 @@ def test_bad_run_folders(run, dualparse, tmp_path):
         assert_told(dualparse(*command), "no such run folder")
 
 
+@pytest.mark.parametrize("listed", [True, False], ids=["manifest", "no-manifest"])
 @pytest.mark.parametrize(
     ("name", "damage", "told"),
     [
@@ -158,7 +160,8 @@ def test_bad_run_folders(run, dualparse, tmp_path):
         ("config.toml", "gone", "not a run folder"),
     ],
 )
-def test_damaged_run_folders(run, dualparse, tmp_path, name, damage, told):
+def test_damaged_run_folders(run, dualparse, tmp_path, name, damage, told, listed):
+    """The manifest tells of damage; without one, whoever reads the file does."""
     copied = tmp_path / "run"
     copied.mkdir()
     for file, content in files(run).items():
@@ -168,6 +171,10 @@ def test_damaged_run_folders(run, dualparse, tmp_path, name, damage, told):
         path.unlink()
     else:
         path.write_bytes(content[:-3] if damage == "cut" else content + b"one-more\n")
+    if listed:
+        told = f"{name}: {'missing' if damage == 'gone' else 'damaged'}"
+    else:
+        (copied / "manifest.json").unlink()
     before = files(copied)
     assert_told(dualparse("parse", copied, "hut"), told)
     assert files(copied) == before

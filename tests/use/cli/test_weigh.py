@@ -8,6 +8,7 @@ import shutil
 import pytest
 import toy_run
 
+from dualparse.manifest import forget_manifest
 from dualparse.runs import Run
 
 STAGES = ["q2lf", "lf2q", "lf_lm"]
@@ -98,6 +99,9 @@ def test_a_folder_without_a_run_or_without_lf2q(dualparse, run, tmp_path):
     (run / "lf2q.safetensors").unlink()
     result = dualparse("weigh", run)
     assert result.code == 2 and "lf2q.safetensors: missing" in result.err
+    forget_manifest(run)
+    result = dualparse("weigh", run)
+    assert result.code == 2 and "lf2q is not trained yet" in result.err
 
 
 def test_a_run_without_a_language_model_of_forms_is_told(dualparse, run):
