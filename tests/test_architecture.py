@@ -38,6 +38,7 @@ RANKS = {
     "game": 10,
     "training": 11,
     "asking": 11.5,
+    "grading": 11.7,
     "use.api": 12,
     "use.service": 13,
     "lab": 14,

@@ -60,15 +60,15 @@ def _problem(connection: sqlite3.Connection, row: dict) -> str:
 
 
 def _tie(connection: sqlite3.Connection, sql: str) -> str:
-    """The last row that LIMIT lets in must stand before the first that it leaves out, or the answer is an accident."""
+    """No two rows may have the same rank, up to the first that LIMIT leaves out, or the answer is an accident."""
     tree = sqlglot.parse_one(sql, read="sqlite", into=exp.Select)
     limit, order = tree.args.get("limit"), tree.args.get("order")
-    if limit is None or order is None:
+    if order is None:
         return ""
-    amount = int(limit.expression.this)
     ranked = tree.copy()
     ranked.set("expressions", [exp.alias_(term.this.copy(), f"rank{n}") for n, term in enumerate(order.expressions)])
-    ranks = connection.execute(ranked.limit(amount + 1).sql("sqlite")).fetchall()
+    ranked = ranked if limit is None else ranked.limit(int(limit.expression.this) + 1)
+    ranks = connection.execute(ranked.sql("sqlite")).fetchall()
     between = list(zip(ranks, ranks[1:], strict=False))
     if any(first == second for first, second in between):
         return f"rows of the same rank: {ranks}"

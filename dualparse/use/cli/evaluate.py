@@ -1,14 +1,16 @@
-"""`dualparse evaluate`: scores of a run on dev or test, and a file with every prediction."""
+"""`dualparse evaluate`: scores of a run on dev or test, or of any asker on a file of questions."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from dualparse.errors import InputError
+from dualparse.use.cli.grading import QUESTIONS_ONLY, grade_file
 
 SPLITS = ("dev", "test")
 
@@ -18,16 +20,39 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    run: Path = typer.Argument(help="Run folder."),
-    split: str = typer.Option("dev", help="dev or test."),
-    beams: int | None = typer.Option(None, min=1, help="Beam width; the recipe's by default."),
-    before: bool = typer.Option(False, help="The agents as they were before the game or pseudo-labelling."),
-    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+    target: Annotated[
+        str, typer.Argument(help="Run folder; with --questions also a connected folder or a domain.", metavar="DIR")
+    ],
+    split: Annotated[str, typer.Option(help="dev or test.")] = "dev",
+    beams: Annotated[int | None, typer.Option(min=1, help="Beam width; the recipe's by default.")] = None,
+    before: Annotated[bool, typer.Option(help="The agents as they were before the game or pseudo-labelling.")] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    questions: Annotated[
+        Path | None, typer.Option(help="A file of JSON lines: question, kind, and sql or form.", metavar="FILE")
+    ] = None,
+    database: Annotated[str, typer.Option(help="Where the data is, if not where the folder says.")] = "",
+    today: Annotated[str, typer.Option(help="The day that 'last month' is seen from, as YYYY-MM-DD.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print scores and misses as one JSON object.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Store the scores, and the outcome of every question.")] = None,
 ) -> None:
-    """Score a run; writes predictions.SPLIT.jsonl and metrics.json into its folder.
+    """Score a run; writes predictions.SPLIT.jsonl and metrics.json into its folder. Or grade answers to questions.
 
     Example: dualparse evaluate runs/trails --split test
+
+    Example: dualparse evaluate shop --questions questions.jsonl
     """
+    if questions is not None:
+        if split != "dev" or beams is not None or before:
+            raise InputError("--split, --beams and --before are for the examples of a run, not for --questions")
+        grade_file(target, questions, database=database, today=today, as_json=as_json, out=out)
+        return
+    given = {"--database": database, "--today": today, "--json": as_json, "--out": out}
+    if wrong := [name for name in QUESTIONS_ONLY if given[name]]:
+        raise InputError(f"{', '.join(wrong)}: needs --questions")
+    _score_run(Path(target), split, beams, before, device)
+
+
+def _score_run(run: Path, split: str, beams: int | None, before: bool, device: str) -> None:
     if split not in SPLITS:
         raise InputError(f"--split {split}: expected dev or test")
     from dualparse.runs import Run
