@@ -80,8 +80,7 @@ def main_table(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> Table:
 def overview_table(outcomes: Sequence[Outcome]) -> Table:
     """What a newcomer wants to see first, on one screen: the paper's parsers without and with the game, what is best on
     dev of all we added, and the best published elsewhere."""
-    rows: list[list[str]] = []
-    records: list[dict[str, object]] = []
+    rows, records = [], []
     datasets = list(DATASETS.items())
 
     def add(labeled: float, name: str, published: Sequence[float | None], ours: Sequence[list[Scores]]) -> None:

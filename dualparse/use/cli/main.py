@@ -13,6 +13,7 @@ from dualparse import __version__
 from dualparse.errors import InputError
 from dualparse.files import FULL
 from dualparse.use.cli import (
+    ask,
     connect,
     data,
     demo,
@@ -45,6 +46,7 @@ app = typer.Typer(
 PARTS = (
     demo,
     connect,
+    ask,
     train,
     evaluate,
     errors,

@@ -1,0 +1,307 @@
+"""Answers from a connected folder, without any training.
+
+In: a folder that `dualparse connect` wrote, and questions. Out: `Reply`s. A question is taken apart, its names are
+found in the data, forms are proposed and weighed, the best runs in the database; readings that are as good are offered,
+and what nothing explains is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date as Day
+from pathlib import Path
+from threading import RLock
+
+from dualparse.asking.names_in import Named, names_in
+from dualparse.asking.paths import Ways
+from dualparse.asking.propose import Draft, Proposer
+from dualparse.asking.question import Question, take_apart
+from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Choice, Reply, answered
+from dualparse.asking.terms import Evidence, Terms
+from dualparse.asking.weigh import Figures, explained_places, figures_of, total
+from dualparse.asking.wording import Wording
+from dualparse.database.folder import Connected, is_connected, read_connected
+from dualparse.database.index import Index, open_index
+from dualparse.database.run import Runner
+from dualparse.database.source import open_source
+from dualparse.domains import nodes as n
+from dualparse.domains.typed import Checker
+from dualparse.errors import InputError
+from dualparse.lf.errors import LF_ERRORS
+
+MOST_WORDED = 60  # drafts that are typed, worded and matched
+MOST_CHOICES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A draft that is well typed, its words, its figures and their sum."""
+
+    draft: Draft
+    node: n.Node
+    said: str
+    masked: str
+    figures: Figures
+    score: float
+
+
+class FolderAsker:
+    """Answers questions over one connected database, from any number of threads, one after the other."""
+
+    def __init__(self, connected: Connected, *, today: Day | None = None):
+        self.connected, self.today = connected, today
+        self.source = open_source(connected.location)
+        self.index: Index = open_index(connected, self.source)
+        self.runner = Runner(self.source, connected.database)
+        self.checker = Checker(connected.database.schema)
+        self.terms = Terms(connected.database, connected.words)
+        self.ways = Ways(connected.database)
+        self._categories = frozenset(
+            (held.owner, held.name) for table in connected.database.tables for held in table.properties if held.category
+        )
+        self._lock = RLock()
+
+    def close(self) -> None:
+        with self._lock:
+            self.index.connection.close()
+            self.source.close()
+
+    def __enter__(self) -> FolderAsker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def ask(self, question: str) -> Reply:
+        """The answer to a question, readings to choose from, or a refusal."""
+        with self._lock:
+            try:
+                return self._ask(question)
+            except LF_ERRORS as error:
+                return Reply(question, ERROR, reason=str(error))
+
+    def run(self, form: str, question: str = "") -> Reply:
+        """The answer to a form."""
+        with self._lock:
+            try:
+                node = self.checker.typed_text(form)
+                said = Wording(self.connected.words, _Labels(self))(node)
+                return self._answer(Reply(question, ANSWERED, form=form, said=said, probability=1.0))
+            except LF_ERRORS as error:
+                return Reply(question, ERROR, form=form, reason=str(error))
+
+    def _ask(self, text: str) -> Reply:
+        command = asks_for_change(text)
+        if command:
+            return Reply(text, REFUSED, reason=f"questions are answered here, nothing is changed: {command!r}")
+        question, evidence, ranked = self.ranked(text)
+        if not ranked:
+            return Reply(text, REFUSED, reason="no word of this speaks of the data")
+        readings = judge(ranked)
+        best = readings[0]
+        reply = Reply(text, REFUSED, probability=best.probability, notes=_notes(best.ranked.draft.names))
+        unknown = _unknown(question, evidence, best.ranked.draft)
+        if best.probability < REFUSED_BELOW:
+            return replace(reply, reason=_reason(unknown), choices=_choices(readings[:1]))
+        close = [each for each in readings[:MOST_CHOICES] if each.probability >= CLOSE * best.probability]
+        reply = replace(reply, form=best.ranked.draft.form, said=best.ranked.said)
+        reply = self._answer(reply)
+        if best.probability < SURE_FROM and len(close) > 1 and self._differ(close):
+            return replace(reply, status=AMBIGUOUS, rows=(), columns=(), units=(), kind="", choices=_choices(close))
+        return replace(reply, choices=_choices(readings[1:MOST_CHOICES]))
+
+    def _answer(self, reply: Reply) -> Reply:
+        return answered(reply, self.runner.answer(reply.form, today=self.today))
+
+    def _differ(self, close: Sequence[Reading]) -> bool:
+        """Whether readings come to different answers."""
+        found = {self.runner.answer(each.ranked.draft.form, today=self.today).denotation for each in close}
+        return len(found) > 1
+
+    def ranked(self, text: str) -> tuple[Question, Evidence, list[Ranked]]:
+        """The readings of a question, the best first."""
+        question = take_apart(text)
+        evidence = self.terms.evidence(question)
+        known = self.terms.known | explained(question, evidence)
+        names = names_in(question, self.index, known=known, categories=self._categories)
+        question = without_names(question, names)
+        proposer = Proposer(self.connected.database, self.ways, self.terms, question, evidence, names)
+        drafts = proposer.drafts()
+        database = self.connected.database
+        weighed = [(total(found := figures_of(question, evidence, database, draft)), found, draft) for draft in drafts]
+        weighed.sort(key=lambda each: (-each[0], each[2].form))
+        ranked: list[Ranked] = []
+        labels = _labels(names)
+        plain, masked = Wording(self.connected.words, labels), Wording(self.connected.words, masked=True)
+        for score, figures, draft in weighed:
+            try:
+                node = self.checker.typed_text(draft.form)
+            except LF_ERRORS:
+                continue
+            ranked.append(Ranked(draft, node, plain(node), masked(node), figures, score))
+            if len(ranked) == MOST_WORDED:
+                break
+        return question, evidence, ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A ranked draft and how likely it is meant."""
+
+    ranked: Ranked
+    probability: float
+
+
+REFUSED_BELOW, SURE_FROM, CLOSE = 0.3, 0.6, 0.75
+_CHANGES = frozenset(
+    [
+        "delete",
+        "remove",
+        "drop",
+        "insert",
+        "update",
+        "change",
+        "set",
+        "add",
+        "create",
+        "cancel",
+        "raise",
+        "draft",
+        "send",
+        "scrap",
+        "reset",
+        "rename",
+        "move",
+        "book",
+        "order",
+        "buy",
+        "email",
+        "call",
+        "pay",
+        "refund",
+        "approve",
+        "assign",
+        "schedule",
+        "write",
+        "transfer",
+        "increase",
+        "decrease",
+        "lower",
+        "close",
+        "reopen",
+        "edit",
+        "modify",
+        "truncate",
+        "alter",
+        "promote",
+        "fire",
+        "hire",
+        "mark",
+    ]
+)
+_POLITE = frozenset(["please", "can", "could", "would", "will", "you", "kindly", "to", "just", "now", "hey", "hi"])
+
+
+def asks_for_change(text: str) -> str:
+    """The word by which a text asks to change something instead of asking for something; "" for a question.
+
+    >>> asks_for_change("Please delete all invoices"), asks_for_change("orders by customer")
+    ('delete', '')
+    """
+    words = [word.text for word in take_apart(text).words]
+    first = next((place for place, word in enumerate(words) if word not in _POLITE), None)
+    if first is None or words[first] not in _CHANGES or len(words) < first + 2:
+        return ""
+    return words[first] if words[first + 1] in _ARTICLES or words[first] in _ALWAYS else ""
+
+
+_ARTICLES = frozenset(["the", "all", "a", "an", "my", "our", "this", "that", "these", "every", "his", "her", "their"])
+_ALWAYS = frozenset(["delete", "remove", "insert", "update", "drop", "cancel"])
+
+
+def judge(ranked: Sequence[Ranked]) -> list[Reading]:
+    """How likely each draft is meant: its share among the drafts, of what the best one explains."""
+    top = ranked[0].score
+    weights = [math.exp((each.score - top) / TEMPERATURE) for each in ranked]
+    whole = sum(weights)
+    sure = 1 / (1 + math.exp(-(top - MIDDLE) / SLOPE))
+    return [Reading(each, sure * weight / whole) for each, weight in zip(ranked, weights, strict=True)]
+
+
+TEMPERATURE, MIDDLE, SLOPE = 0.25, 2.6, 0.5
+
+
+def _choices(readings: Sequence[Reading]) -> tuple[Choice, ...]:
+    return tuple(Choice(each.ranked.draft.form, each.ranked.said, round(each.probability, 4)) for each in readings)
+
+
+def _unknown(question: Question, evidence: Evidence, draft: Draft) -> list[str]:
+    """Words that nothing explains."""
+    found = explained_places(question, evidence, draft)
+    return [question.words[place].text for place in question.content if found.get(place, 0.0) < 0.3]
+
+
+def _reason(unknown: Sequence[str]) -> str:
+    if unknown:
+        words = ", ".join(repr(word) for word in unknown[:4])
+        return f"nothing in the data is called {words}"
+    return "no reading of this is likely enough"
+
+
+def _notes(names: Sequence[Named]) -> tuple[str, ...]:
+    """What was read as something else than what was typed."""
+    return tuple(
+        f"read {named.phrase!r} as {named.value!r}" for named in names if named.how in ("slip", "part", "people")
+    )
+
+
+class _Labels(dict[str, str]):
+    """Names of things, looked up in the database when they are asked for."""
+
+    def __init__(self, asker: FolderAsker):
+        super().__init__()
+        self._asker = asker
+
+    def get(self, id: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        if id not in self:
+            try:
+                self[id] = str(self._asker.runner.answer(id).values[0][0])
+            except (*LF_ERRORS, InputError, IndexError):
+                return default
+        return self[id]
+
+
+def open_asker(target: str | Path, *, database: str = "", today: Day | None = None) -> FolderAsker:
+    """What answers questions about a connected folder; `database` is another location of its data, `today` the day that
+    "last month" is seen from."""
+    folder = Path(target)
+    if not is_connected(folder):
+        raise InputError("no connected folder; make one with: dualparse connect DATABASE --out DIR", path=folder)
+    return FolderAsker(read_connected(folder, database=database), today=today)
+
+
+def explained(question: Question, evidence: Evidence) -> frozenset[str]:
+    """Words that say something by themselves: they are names only where they are written as names."""
+    spoken = {place for places in evidence.values() for place, weight in places.items() if weight >= 0.6}
+    spoken |= {place for amount in question.amounts for place in amount.places}
+    spoken |= {place for dates in question.dates for place in dates.places}
+    spoken |= {place for each in (*question.extremes, *question.compared) for place in each.places}
+    spoken |= {place for cue in question.cues.values() for places in cue for place in places}
+    return frozenset(question.words[place].text for place in spoken)
+
+
+def without_names(question: Question, names: Sequence[Named]) -> Question:
+    """A number within a name ("Swift 3") is none of the question's."""
+    taken = [named.places for named in names if named.score >= 0.8 and not named.phrase.isdigit()]
+    kept = tuple(amount for amount in question.amounts if not any(_inside(amount.places, each) for each in taken))
+    return replace(question, amounts=kept)
+
+
+def _inside(places: frozenset[int], name: frozenset[int]) -> bool:
+    return bool(places & name) and len(name) > 1
+
+
+def _labels(names: Sequence[Named]) -> dict[str, str]:
+    return {key: named.value for named in names for key in named.keys}

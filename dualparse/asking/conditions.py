@@ -1,0 +1,322 @@
+"""Conditions: what a question says of the things it asks for, as filters of a form.
+
+In: a name, a number, a date, a negation of the question, and the table asked for. Out: `Condition`s: the ways this can
+be said of the things of that table, the cheapest first. `§` stands for the set that is filtered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dualparse.asking.lexis import Adjective, stem
+from dualparse.asking.names_in import Named
+from dualparse.asking.paths import Way, Ways, got, path
+from dualparse.asking.question import UNITS, Amount
+from dualparse.asking.terms import LEAST, Evidence, Terms, strength
+from dualparse.asking.times import Dates
+from dualparse.database.model import Database, Property
+from dualparse.domains.units import factor
+from dualparse.lf.values import text
+
+SET = "§"
+MOST_OPTIONS = 4
+_STEP_COST = 0.12
+_NOT_SAID = 0.45  # cost of a property that no word evokes
+_MONEY = frozenset(
+    [
+        "money",
+        "dollar",
+        "dollars",
+        "euro",
+        "euros",
+        "pound",
+        "pounds",
+        "usd",
+        "eur",
+        "gbp",
+        "bucks",
+        "quid",
+        "$",
+        "€",
+        "£",
+        "cents",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A filter over `§`; or, for the thing itself, a `base` to begin with."""
+
+    form: str
+    uses: tuple[str, ...] = ()
+    covers: frozenset[int] = frozenset()
+    cost: float = 0.0
+    base: str = ""
+    way: Way = ()
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Makes the conditions of one question."""
+
+    database: Database
+    ways: Ways
+    terms: Terms
+    evidence: Evidence
+
+    # -- names
+
+    def of_name(self, named: Named, table: str, negated: frozenset[int] = frozenset()) -> list[Condition]:
+        """What a name can say of the things of a table."""
+        found: list[Condition] = []
+        own = named.type == table
+        if own and not named.property and not negated:
+            found.append(Condition("", (), named.places, 0.0, base=entities(named)))
+        if own and named.property:
+            found.append(self._named(named, (), negated))
+        found += [self._named(named, way, negated) for way in self.ways.between(table, named.type)]
+        return sorted(found, key=lambda each: each.cost)[:MOST_OPTIONS]
+
+    def _named(self, named: Named, way: Way, negated: frozenset[int]) -> Condition:
+        uses = tuple(hop.element for hop in way) + ((f"{named.type}.{named.property}",) if named.property else ())
+        covers = named.places | negated
+        cost = self._way_cost(way) + (0.12 if named.property else 0.0)
+        if named.property:
+            about, value = path(way, named.property), text_form(named.value)
+            op = "contains" if named.contains else "="
+        else:
+            about, value, op = path(way), entities(named), "="
+        many = any(hop.many for hop in way)
+        if not negated:
+            return Condition(f"( filter {SET} {about} {op} {value} )", uses, covers, cost, way=way)
+        if many or named.contains:
+            table = way[0].source if way else named.type
+            inner = f"( filter ( all {table} ) {about} {op} {value} )"
+            return Condition(f"( and {SET} ( not {inner} ) )", uses, covers, cost, way=way)
+        return Condition(f"( filter {SET} {about} != {value} )", uses, covers, cost, way=way)
+
+    def _way_cost(self, way: Way) -> float:
+        """Long ways cost, those along relations and tables that are spoken of less."""
+        told = sum(max(strength(self.evidence, hop.element), strength(self.evidence, hop.target)) for hop in way)
+        return _STEP_COST * max(0.0, len(way) - 0.7 * min(told, len(way))) + 0.05 * max(0, len(way) - 1)
+
+    # -- numbers
+
+    def of_amount(self, amount: Amount, table: str) -> list[Condition]:
+        """What a number can say: of a property, of how many there are, of a sum."""
+        found = [*self._of_property(amount, table, ()), *self._of_count(amount, table)]
+        for hop in self.ways.hops[table]:
+            if not hop.many:
+                found += self._of_property(amount, hop.target, (hop,))
+        found += self._of_sum(amount, table)
+        return sorted(found, key=lambda each: each.cost)[:MOST_OPTIONS]
+
+    def _of_property(self, amount: Amount, table: str, way: Way) -> Iterator[Condition]:
+        for held in self.database.by_name[table].properties:
+            if held.kind == "date" and amount.adjective and amount.adjective.word in ("old", "young"):
+                yield from self._of_age(amount, held, way)
+            if held.kind != "number":
+                continue
+            element = f"{held.owner}.{held.name}"
+            fits, unit_place = self._fits(amount, held)
+            if fits <= 0:
+                continue
+            cost = _NOT_SAID * (1 - min(1.0, fits)) + self._way_cost(way)
+            about = path(way, held.name)
+            covers = amount.places | unit_place
+            op = amount.op or "="
+            if op == "between" and amount.second is not None:
+                low, high = self._number(amount.value, amount, held), self._number(amount.second, amount, held)
+                form = f"( filter {SET} {about} between {low} {high} )"
+            else:
+                op = _turned(op, held, amount.adjective)
+                form = f"( filter {SET} {about} {op} {self._number(amount.value, amount, held)} )"
+            uses = (*(hop.element for hop in way), *((element,) if fits < 0.6 else self.said(element)))
+            yield Condition(form, uses, covers, cost, way=way)
+
+    def said(self, element: str) -> tuple[str, ...]:
+        """A name that something else than its words speaks for: it counts as used where words speak of it as well."""
+        return (element,) if strength(self.evidence, element) >= LEAST else ()
+
+    def _of_age(self, amount: Amount, held: Property, way: Way) -> Iterator[Condition]:
+        if {"birth", "born", "dob"} & {stem(part) for part in held.name.split("_")} and amount.value == int(
+            amount.value
+        ):
+            form = f"( filter {SET} {path(way, held.name)} {amount.op or '='} ( past {int(amount.value)} year ) )"
+            yield Condition(form, (f"{held.owner}.{held.name}",), amount.places, 0.1, way=way)
+
+    def _fits(self, amount: Amount, held: Property) -> tuple[float, frozenset[int]]:
+        """How well a number's unit, adjective and the words around it fit a property."""
+        fits = strength(self.evidence, f"{held.owner}.{held.name}")
+        unit = UNITS.get(amount.unit, amount.unit)
+        place = frozenset({max(amount.places) + 1})
+        money = amount.unit in _MONEY
+        if money:
+            if held.unit in ("money", "usd", "eur", "gbp"):
+                return max(fits, 0.75), place if amount.unit != "money" else frozenset()
+            return fits - 0.5, frozenset()
+        if unit != amount.unit or amount.unit in UNITS:
+            if held.unit and factor(unit, held.unit) is not None:
+                return max(fits, 0.9), place
+            if held.unit and factor(unit, held.unit) is None:
+                return fits - 0.6, frozenset()
+        if amount.adjective is not None:
+            fits = max(fits, 0.9 * amount.adjective.measures(self.measures(held)))
+        return max(fits, 0.15), frozenset()
+
+    def measures(self, held: Property) -> frozenset[str]:
+        """The stems of the words and of the unit of a property."""
+        element = f"{held.owner}.{held.name}"
+        said = {part for phrase in self.terms.words.of(element) for part in phrase.split()}
+        extra = {"price"} if held.unit in ("money", "usd", "eur", "gbp") and "price" in held.name else set()
+        return frozenset(map(stem, {*said, held.unit, *held.name.split("_"), *extra} - {""}))
+
+    def _number(self, value: float, amount: Amount, held: Property) -> str:
+        unit = UNITS.get(amount.unit, "")
+        if not unit or not held.unit or factor(unit, held.unit) is None:
+            unit = held.unit
+        return number_form(value, unit)
+
+    def _of_count(self, amount: Amount, table: str) -> Iterator[Condition]:
+        """Such as "at least 3 orders": the word after the number is what is counted."""
+        after = max(amount.places) + 1
+        for other in self.database.by_name:
+            said = self.evidence.get(other, {}).get(after, 0.0)
+            if said < 0.5 or other == table and not self.ways.between(table, table):
+                continue
+            for way in self.ways.between(table, other)[:2]:
+                if not any(hop.many for hop in way):
+                    continue
+                count = f"( count {got('it', way)} )"
+                form = f"( filter {SET} {count} {amount.op or '='} {number_form(amount.value, '')} )"
+                uses = (*(hop.element for hop in way), other)
+                yield Condition(form, uses, amount.places | {after}, 0.1 + self._way_cost(way), way=way)
+
+    def _of_sum(self, amount: Amount, table: str) -> Iterator[Condition]:
+        """Such as "spent more than 38 dollars": a number of things that lead here, added up."""
+        if amount.op in ("", "="):
+            return
+        for other in self.database.tables:
+            for held in other.properties:
+                if held.kind != "number" or other.name == table:
+                    continue
+                fits, place = self._fits(amount, held)
+                if fits < 0.5:
+                    continue
+                for way in self.ways.between(table, other.name)[:1]:
+                    if way[0].many and len(way) <= 2:
+                        total = f"( sum {got('it', way)} {held.name} )"
+                        form = f"( filter {SET} {total} {amount.op} {self._number(amount.value, amount, held)} )"
+                        uses = (*(hop.element for hop in way), *self.said(f"{other.name}.{held.name}"))
+                        cost = 0.35 + _NOT_SAID * (1 - min(1.0, fits)) + self._way_cost(way)
+                        yield Condition(form, uses, amount.places | place, cost, way=way)
+
+    # -- dates
+
+    def of_dates(self, dates: Dates, table: str, negated: frozenset[int] = frozenset()) -> list[Condition]:
+        """What a date can say: of a date of the things, or of things that lead to them."""
+        found: list[Condition] = []
+        for other in self.database.tables:
+            for held in other.properties:
+                if held.kind != "date" and not (dates.year and held.kind == "number" and "year" in held.name):
+                    continue
+                ways: Sequence[Way] = ((),) if other.name == table else self.ways.between(table, other.name)[:2]
+                for way in ways:
+                    if len(way) <= 3:
+                        found.append(self._dated(dates, held, way, negated))
+        return sorted(found, key=lambda each: each.cost)[:MOST_OPTIONS]
+
+    def _dated(self, dates: Dates, held: Property, way: Way, negated: frozenset[int]) -> Condition:
+        said = strength(self.evidence, f"{held.owner}.{held.name}")
+        if way:
+            said = max(said, 0.6 * strength(self.evidence, way[-1].target))
+        same = [each for each in self.database.by_name[held.owner].properties if each.kind == "date"]
+        cost = (0.15 if len(same) == 1 else 0.3) * (1 - said) + self._way_cost(way)
+        cost += 0.25 * (1 - said) * bool(way) + (0.01 * same.index(held) if held in same else 0.0)
+        uses = (*(hop.element for hop in way), *self.said(f"{held.owner}.{held.name}"))
+        about, op = path(way, held.name), dates.op or "="
+        if held.kind == "number":
+            form = f"( filter {SET} {about} {op if op != 'between' else '='} {number_form(dates.year, held.unit)} )"
+        elif op == "between":
+            form = f"( filter {SET} {about} between {dates.form} {dates.second} )"
+        else:
+            form = f"( filter {SET} {about} {op} {dates.form} )"
+        covers = dates.places
+        if negated and way:
+            form = f"( and {SET} ( not {form.replace(SET, f'( all {way[0].source} )')} ) )"
+            covers |= negated
+        return Condition(form, uses, covers, cost, way=way)
+
+    # -- what is true, what is missing
+
+    def of_boolean(self, held: Property, table: str, negated: frozenset[int]) -> Condition:
+        """A property that is true, or is not."""
+        form = f"( filter {SET} {held.name} != true )" if negated else f"( filter {SET} {held.name} )"
+        return Condition(form, (f"{table}.{held.name}",), negated)
+
+    def of_lack(
+        self, element: str, table: str, negated: frozenset[int], *, having: frozenset[int] = frozenset()
+    ) -> list[Condition]:
+        """Nothing of this is there ("without albums"); without a negation, something is. `having` are the places of a
+        "with" before it."""
+        op = "missing" if negated else "present"
+        owner, _, name = element.partition(".")
+        if name and owner == table:
+            cost = 0.0 if negated or having else 0.3
+            return [Condition(f"( filter {SET} {name} {op} )", (element,), negated | having, cost)]
+        if name:
+            return []
+        return [
+            Condition(
+                f"( filter {SET} {path(way)} {op} )",
+                (*(hop.element for hop in way), element),
+                negated,
+                (0.0 if negated else 0.3) + self._way_cost(way),
+                way=way,
+            )
+            for way in self.ways.between(table, element)[:2]
+        ]
+
+
+def entities(named: Named) -> str:
+    """The things of a name, as a set.
+
+    >>> entities(Named(frozenset(), "artist", "", "AC/DC", ("artist.1",), 1.0, "exact"))
+    'artist.1'
+    """
+    return named.keys[0] if len(named.keys) == 1 else f"( or {' '.join(named.keys)} )"
+
+
+def text_form(value: str) -> str:
+    """
+    >>> text_form("Back (live)")
+    '( text Back %28live%29 )'
+    """
+    return f"( {text(value)[1:-1]} )"
+
+
+def number_form(value: float, unit: str) -> str:
+    """
+    >>> number_form(3.0, "km"), number_form(2.5, "")
+    ('( number 3 km )', '( number 2.5 )')
+    """
+    amount = str(int(value)) if value == int(value) else repr(value)
+    return f"( number {amount} {unit} )" if unit else f"( number {amount} )"
+
+
+def applied(conditions: Sequence[Condition], table: str) -> str:
+    """The set that all conditions leave of a table."""
+    base = next((each.base for each in conditions if each.base), f"( all {table} )")
+    for each in conditions:
+        if each.form:
+            base = each.form.replace(SET, base)
+    return base
+
+
+def _turned(op: str, held: Property, adjective: Adjective | None) -> str:
+    """Such as "older than 40" of an age is more, though of a date it is less."""
+    if adjective is not None and adjective.word in ("old", "young") and "age" in held.name.split("_"):
+        return {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
+    return op

@@ -1,0 +1,177 @@
+"""Which words of a question speak of which tables, properties and relations.
+
+In: a question, and what people call the names of a schema. Out: `Evidence`: for every name the places of the words that
+evoke it, each with a weight from 0 to 1. A word may evoke several names; which is meant the whole reading decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dualparse.asking.lexis import lexis, stem
+from dualparse.asking.question import STOP, Question
+from dualparse.database.model import Database
+from dualparse.database.synonyms import Words
+
+LEAST = 0.3  # weight of a word that speaks of a name at all
+_HEAD, _PART, _ALIKE, _EVOKED = 0.8, 0.55, 0.8, 0.6
+_EMPTY = frozenset(
+    map(stem, ["of", "the", "a", "an", "in", "on", "at", "id", "name", "number", "code", "no", "is", "has"])
+)
+
+_WHO = frozenset(
+    ("who", "whom", "whose", "everyone", "everybody", "anyone", "anybody", "somebody", "someone")
+    + ("people", "person", "persons", "nobody")
+)
+_PERSONS = "employee customer member person student teacher doctor author player guest patient owner manager artist"
+_SITES = "office warehouse store city country room building hut"
+
+
+def _alike(words: str) -> frozenset[str]:
+    """The stems of words and of all that may stand for them."""
+    return frozenset(
+        other for word in words.split() for other in (stem(word), *lexis().same.get(stem(word), frozenset()))
+    )
+
+
+Evidence = Mapping[str, Mapping[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One way to call a name: the stems of its words."""
+
+    element: str
+    stems: tuple[str, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the names of a schema are called."""
+
+    database: Database
+    words: Words
+
+    @cached_property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """All phrases of all names."""
+        found: dict[tuple[str, tuple[str, ...]], Phrase] = {}
+        for element in self.elements:
+            for place, phrase in enumerate(self.words.of(element)):
+                stems = tuple(stem(word) for word in phrase.replace("-", " ").split())
+                own = {stem(word) for word in self.words.of(element.partition(".")[0])[0].split()}
+                if "." in element and len(stems) > 1 and set(stems) - own:
+                    stems = tuple(part for part in stems if part not in own)  # "invoice date" of an invoice is its date
+                if stems:
+                    found.setdefault((element, stems), Phrase(element, stems, 1.0 if place < 6 else 0.9))
+        return tuple(found.values())
+
+    @cached_property
+    def elements(self) -> tuple[str, ...]:
+        """Tables as `table`, properties and relations as `table.name`."""
+        tables = [table.name for table in self.database.tables]
+        return (*tables, *(f"{owner}.{name}" for owner, name in self.database.places))
+
+    @cached_property
+    def people(self) -> Mapping[str, float]:
+        """Tables whose things are people."""
+        found: dict[str, float] = {}
+        for table in self.database.tables:
+            names = {part for held in table.properties for part in held.name.split("_")}
+            whole = len(table.label) > 1 or {"first", "surname", "birth", "dob", "gender"} & names
+            if whole or {stem(part) for part in table.name.split("_")} & _alike(_PERSONS):
+                found[table.name] = 0.7
+            elif {"phone", "email", "mobile"} & names and table.label:
+                found[table.name] = 0.45
+        return found
+
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """Tables whose things are places."""
+        return frozenset(
+            table.name for table in self.database.tables if {stem(p) for p in table.name.split("_")} & _alike(_SITES)
+        )
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Words that the schema explains itself, so that they are no names of things."""
+        return frozenset(
+            word for element in self.elements for phrase in self.words.of(element) for word in phrase.split()
+        )
+
+    @cached_property
+    def _booleans(self) -> frozenset[str]:
+        held = [each for table in self.database.tables for each in table.properties if each.kind == "boolean"]
+        return frozenset(f"{each.owner}.{each.name}" for each in held if len(each.name.split("_")) > 2)
+
+    @cached_property
+    def _by_stem(self) -> Mapping[str, tuple[Phrase, ...]]:
+        found: dict[str, list[Phrase]] = {}
+        for phrase in self.phrases:
+            for part in set(phrase.stems) - _EMPTY or set(phrase.stems):
+                found.setdefault(part, []).append(phrase)
+        return {part: tuple(phrases) for part, phrases in found.items()}
+
+    def evidence(self, question: Question, near: Mapping[str, Mapping[int, float]] | None = None) -> Evidence:
+        """What every name is evoked by; `near` adds what an encoder finds alike."""
+        found: dict[str, dict[int, float]] = {}
+
+        def tell(element: str, place: int, weight: float) -> None:
+            if weight >= LEAST:
+                places = found.setdefault(element, {})
+                places[place] = max(places.get(place, 0.0), weight)
+
+        said = [word.stem for word in question.words]
+        for place, word in enumerate(question.words):
+            if word.text in _WHO:
+                for element, weight in self.people.items():
+                    tell(element, place, weight)
+            if word.text == "where":
+                for element in self.places:
+                    tell(element, place, 0.5)
+        for place, word in enumerate(question.words):
+            for phrase in self._by_stem.get(word.stem, ()):
+                whole = _whole(phrase.stems, said, place)
+                weight = 1.0 if whole else _partly(phrase.stems, word.stem)
+                weight *= 0.6 if not whole and phrase.element in self._booleans and len(phrase.stems) > 1 else 1.0
+                empty = word.text in STOP and not whole
+                tell(phrase.element, place, weight * phrase.weight * (0.5 if empty else 1.0))
+            if word.text in STOP and word.stem not in lexis().evokes:
+                continue
+            for other in lexis().same.get(word.stem, frozenset()) - {word.stem}:
+                for phrase in self._by_stem.get(other, ()):
+                    tell(phrase.element, place, _ALIKE * _partly(phrase.stems, other, alone=1.0))
+            for other in lexis().evokes.get(word.stem, ()):
+                for phrase in self._by_stem.get(other, ()):
+                    tell(phrase.element, place, _EVOKED * _partly(phrase.stems, other, alone=1.0))
+        for element, places in (near or {}).items():
+            for place, weight in places.items():
+                tell(element, place, weight)
+        return found
+
+
+def _whole(stems: Sequence[str], said: Sequence[str], place: int) -> bool:
+    """Whether the whole phrase stands around a place."""
+    for offset in range(len(stems)):
+        start = place - offset
+        if start >= 0 and tuple(said[start : start + len(stems)]) == tuple(stems):
+            return True
+    return False
+
+
+def _partly(stems: Sequence[str], part: str, *, alone: float = 1.0) -> float:
+    """How much one word of a phrase says of it: the last one most."""
+    if len(stems) == 1:
+        return alone
+    left = [each for each in stems if each not in _EMPTY]
+    if left == [part]:
+        return 0.95
+    return _HEAD if stems[-1] == part else _PART
+
+
+def strength(evidence: Evidence, element: str) -> float:
+    """The strongest word that speaks of a name."""
+    return max(evidence.get(element, {}).values(), default=0.0)

@@ -1,0 +1,85 @@
+"""Questions about a connected folder, answered without training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from shops import SHOP, sqlite_file
+
+from dualparse.asking.asker import FolderAsker, asks_for_change, open_asker
+from dualparse.database.connect import connect
+from dualparse.database.location import locate
+from dualparse.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp("shop")
+    sqlite_file(place / "shop.sqlite", SHOP)
+    connect(locate(str(place / "shop.sqlite")), place / "folder")
+    return place / "folder"
+
+
+@pytest.fixture(scope="module")
+def asker(folder) -> FolderAsker:
+    return open_asker(folder)
+
+
+ANSWERS = {
+    "which films are longer than two hours": [("The Long Ferry",), ("Dust",)],
+    "how many films are there": [(4,)],
+    "which actors come from chile": [("Mira Holt",), ("Zoë Varga",)],
+    "chilean actors": [("Mira Holt",), ("Zoë Varga",)],
+    "where is Tomas O'Neil from": [("Peru",)],
+    "what is the longest film": [("Dust",)],
+    "the two cheapest films": [("Winter Ledger", 2), ("Salt", 2.5)],
+    "how many films are there in each genre": [("Comedy", 1), ("Drama", 2), ("Western", 1)],
+    "average rental price of films": [(3,)],
+    "members who never rented anything": [],
+    "actors born after 1985": [("Tomas O'Neil",)],
+    "films in the western genre": [("Dust",)],
+}
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+def test_a_question_is_answered_from_the_database(question, asker):
+    (first, *_), rows = asker.ranked(question)[2], ANSWERS[question]
+    reply = asker.run(first.draft.form)
+    assert reply.status == "answered" and sorted(map(str, reply.rows)) == sorted(map(str, rows)), first.said
+
+
+def test_an_answer_says_what_was_understood(asker):
+    reply = asker.ask("which films are longer than two hours")
+    assert reply.status == "answered" and reply.sql.startswith("SELECT")
+    assert reply.said == "films whose running minutes is over 2 hours"
+    assert 0.3 < reply.probability <= 1
+
+
+def test_a_slip_is_told(asker):
+    reply = asker.ask("how long is Winter Leger")
+    assert reply.rows == ((88,),) and reply.notes == ("read 'Winter Leger' as 'Winter Ledger'",)
+
+
+def test_what_the_data_does_not_have_is_refused(asker):
+    for question in ("what is the weather in paris", "who won the election", "xyzzy frobnicate quux"):
+        reply = asker.ask(question)
+        assert reply.status == "refused" and reply.reason and not reply.rows, question
+    assert "weather" in asker.ask("what is the weather tomorrow").reason
+
+
+def test_nothing_is_changed(asker):
+    reply = asker.ask("please delete all films")
+    assert reply.status == "refused" and "'delete'" in reply.reason
+    assert asks_for_change("update the price of Salt") and not asks_for_change("orders per member")
+
+
+def test_a_form_that_was_chosen_runs(asker):
+    reply = asker.run("( count ( all film ) )")
+    assert reply.status == "answered" and reply.rows == ((4,),) and reply.said == "number of films"
+    assert asker.run("( count ( all pony ) )").status == "error"
+
+
+def test_a_folder_that_is_not_connected_is_told(tmp_path):
+    with pytest.raises(InputError, match="dualparse connect"):
+        open_asker(tmp_path)
