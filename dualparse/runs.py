@@ -5,6 +5,7 @@ query.vocab, lf.vocab            one token a line, line number = id
 q2lf.safetensors ...             the weights of every finished stage; pretrained-q2lf... where a later one goes on
 STAGE.checkpoint.safetensors     a stage under way
 log.jsonl                        a record per epoch
+confidence.json                  how likely its answers are right (`dualparse.asking.trust`)
 manifest.json                    the size and SHA-256 of the files above, written when all stages are finished
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
 refit                            a run folder: the same once more, with the dev pairs as well
@@ -226,7 +227,8 @@ class Run:
 
     def forget_scores(self) -> None:
         """Of parsers that are no longer those of this run."""
-        for path in (*self.folder.glob("predictions.*.jsonl"), self.folder / "metrics.json"):
+        named = (self.folder / name for name in ("metrics.json", "confidence.json"))
+        for path in (*self.folder.glob("predictions.*.jsonl"), *self.folder.glob("calibration.*"), *named):
             path.unlink(missing_ok=True)
 
     def save_predictions(self, split: str, predictions: Iterable[Mapping[str, Any]]) -> None:

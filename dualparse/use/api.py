@@ -17,8 +17,11 @@ from typing import TypeVar
 
 import torch
 
+from dualparse.asking.calibrate import calibrate
+from dualparse.asking.trust import PRECISION, Trust, read_trust, write_trust
+from dualparse.asking.weighing import Scales, Weighed
 from dualparse.choosing.chooser import Chooser, Reranked, Search
-from dualparse.choosing.scorers import Weighted
+from dualparse.choosing.scorers import WayBack, Weighted
 from dualparse.choosing.search import Hypothesis
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
@@ -53,8 +56,10 @@ class Copy:
 class Parse:
     """One reading of a question. `answer` is None where the domain cannot execute, or the form does not run.
 
-    `score` is a logarithm, 0 is certainty: of the probability per token, in a committee the mean over its parsers, or,
-    where both agents choose, of the share among the readings found.
+    `probability` is that of its answer being right, fitted on dev (`dualparse evaluate --calibration`); readings with
+    the same answer have the same. `score` is by what readings were ranked, a logarithm where 0 is certainty: of the
+    probability per token, in a committee the mean over its parsers, or, where both agents choose, of the share among
+    the readings found.
 
     `copies` number the tokens of `form` and the words of `Parser.read(question)`; `notes` say what was guessed about
     the text of the question.
@@ -66,6 +71,7 @@ class Parse:
     answer: str | None
     copies: tuple[Copy, ...] = ()
     notes: tuple[str, ...] = ()
+    probability: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,8 @@ class Parser:
         self.recipe = run.recipe
         self._search: Search | None = None
         self._scorers: list[Weighted] | None = None
+        self._listeners: WayBack | None = None
+        self._scales: Scales | None = None
         self._lf2q: Agent | None = None
         self._lf_vocab = run.vocab("lf")
         self._reader = reader(run.vocab("query"), domain)
@@ -116,7 +124,9 @@ class Parser:
 
     def load(self) -> None:
         """Load all that answers depend on: a file that is missing or damaged is told now, not in the middle."""
-        _ = self.chooser
+        _ = self.chooser, self.scales
+        if self.hears:
+            _ = self.listeners
 
     @property
     def chooser(self) -> Chooser:
@@ -143,6 +153,36 @@ class Parser:
         with self._loading:
             self._lf2q = self._lf2q or self.run.agent("lf2q", self.domain, self.device)
             return self._lf2q
+
+    @property
+    def hears(self) -> bool:
+        """Whether there is an lf2q, which tells how well a form explains a question."""
+        return "lf2q" in self.recipe.stages
+
+    @property
+    def listeners(self) -> WayBack:
+        """Every lf2q that tells how well a form explains a question."""
+        with self._loading:
+            self._listeners = self._listeners or self.run.way_back(self.domain, self.device)
+            return self._listeners
+
+    @property
+    def scales(self) -> Scales:
+        """What says how likely a reading is right."""
+        with self._loading:
+            if self._scales is None:
+                trust = read_trust(self.run.folder)
+                self._scales = Scales(self.domain, trust, dev_seed=self.recipe.data.split_seed)
+            return self._scales
+
+    def calibrate(self, *, precision: float = PRECISION) -> Trust:
+        """Fit on dev how likely answers are right, and keep it in the run folder; `precision` is the share of right
+        answers among those that are to be given."""
+        trust = calibrate(self, precision=precision)
+        write_trust(self.run.folder, trust)
+        with self._loading:
+            self._scales = Scales(self.domain, trust, dev_seed=self.recipe.data.split_seed)
+        return trust
 
     def read(self, question: str) -> Reading:
         """The words the model is given for a question; `InputError` for a text without words or with too many."""
@@ -174,13 +214,29 @@ class Parser:
 
     def parse_readings(self, readings: Sequence[Reading], *, k: int = 5) -> list[list[Parse]]:
         """The same for questions that were read before."""
-        kept = [judged[:k] for judged in self._forms(readings, k, copies=True)]
+        own = self._found(readings, self.recipe.search.beams, copies=True)
+        kept = [judged[:k] for judged in self._widened(own, readings, k)]
+        weighed = self._weighed(readings, own)
         shares = self._shares(readings, [[hypothesis for hypothesis, _ in judged] for judged in kept])
         parses = []
-        for reading, judged, row in zip(readings, kept, shares, strict=True):
-            meant = self._meant(reading.words)
-            parses.append([self._parse(*pair, reading, meant, share) for pair, share in zip(judged, row, strict=True)])
+        for judged, row, weight in zip(kept, shares, weighed, strict=True):
+            meant = self._meant(weight.reading.words)
+            parses.append([self._parse(*pair, weight, meant, share) for pair, share in zip(judged, row, strict=True)])
         return parses
+
+    def weigh(self, readings: Sequence[Reading]) -> list[Weighed]:
+        """What each of the readings may mean, and how likely that is right."""
+        return self._weighed(readings, self._found(readings, self.recipe.search.beams, copies=False))
+
+    def _weighed(
+        self, readings: Sequence[Reading], judged: Sequence[Sequence[tuple[Hypothesis, Verdict]]]
+    ) -> list[Weighed]:
+        """Only what the recipe's own width finds counts, so that a probability does not depend on `k`."""
+        found = [[hypothesis for hypothesis, _ in row] for row in judged]
+        back: Sequence[Sequence[float | None]] = [[None] * len(row) for row in found]
+        if self.hears:
+            back = [told.tolist() for told in self.listeners([reading.words for reading in readings], found)]
+        return [self.scales.weigh(*each) for each in zip(readings, found, back, strict=True)]
 
     def _shares(
         self, readings: Sequence[Reading], found: Sequence[Sequence[Hypothesis]]
@@ -193,20 +249,19 @@ class Parser:
         looks = look_all(self.q2lf, [reading.words for reading in readings], tokens)
         return [[seen.copied.tolist() for seen in row] for row in looks]
 
-    def _forms(
-        self, readings: Sequence[Reading], k: int, *, copies: bool = False
+    def _widened(
+        self, own: list[list[tuple[Hypothesis, Verdict]]], readings: Sequence[Reading], k: int
     ) -> list[list[tuple[Hypothesis, Verdict]]]:
-        """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so. A wider
-        search than the recipe's finds more, but what the recipe's own puts first stays first."""
-        if k > (beams := self.recipe.search.beams):
-            own = self._found(readings, beams, copies=copies)
-            return [_led_by(*pair) for pair in zip(own, self._found(readings, k, copies=copies), strict=True)]
-        return self._found(readings, k, copies=copies)
+        """Where more are asked for than the recipe's own search gives: a wider one finds more, but what the own one
+        puts first stays first."""
+        if _at_least_one(k) <= self.recipe.search.beams:
+            return own
+        return [_led_by(*pair) for pair in zip(own, self._found(readings, k, copies=True), strict=True)]
 
     def _found(self, readings: Sequence[Reading], k: int, *, copies: bool) -> list[list[tuple[Hypothesis, Verdict]]]:
-        """The same of one search."""
+        """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so."""
         words = [reading.words for reading in readings]
-        found = self.chooser.choose(words, k=_at_least_one(k), copies=copies)
+        found = self.chooser.choose(words, k=k, copies=copies)
         return [self._judged(hypotheses) for hypotheses in found]
 
     def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
@@ -218,13 +273,15 @@ class Parser:
         self,
         hypothesis: Hypothesis,
         verdict: Verdict,
-        reading: Reading,
+        weighed: Weighed,
         meant: Sequence[str],
         shares: Sequence[float],
     ) -> Parse:
-        form = " ".join(_renamed(hypothesis.tokens, reading.names))
+        form = " ".join(_renamed(hypothesis.tokens, weighed.reading.names))
         answer = meaning(hypothesis.text, self.domain) if verdict.ok else None
-        return Parse(form, hypothesis.score, verdict, answer, _copies(meant, hypothesis.tokens, shares), reading.notes)
+        copies = _copies(meant, hypothesis.tokens, shares)
+        chance = weighed.chances.get(hypothesis.text, 0.0)
+        return Parse(form, hypothesis.score, verdict, answer, copies, weighed.reading.notes, chance)
 
     def _meant(self, words: Sequence[str]) -> Sequence[str]:
         """What each word of a question can be copied as."""
@@ -268,7 +325,7 @@ class Parser:
 
     def _best(self, reading: Reading) -> tuple[str, ...]:
         """What `parse` puts first."""
-        return self._forms([reading], 1)[0][0][0].tokens
+        return self._found([reading], self.recipe.search.beams, copies=False)[0][0][0].tokens
 
     def _target(self, form: str, reading: Reading) -> tuple[str, ...]:
         """A form as the model would have to write it; it need not be a good one."""

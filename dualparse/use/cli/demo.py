@@ -57,7 +57,10 @@ def demo(
     _compare(run, recipe, chosen, console)
     save_plot(out, out / PLOT)
     console.print(f"\nlearning curves and rewards: {out / PLOT}\n")
-    _ask(load(out, device=chosen), console)
+    parser = load(out, device=chosen)
+    if not parser.scales.trust.fitted:
+        parser.calibrate()
+    _ask(parser, console)
     console.print("\nGo on with")
     for purpose, command in (
         ("ask yourself", f'dualparse parse {out} "which huts serve food"'),

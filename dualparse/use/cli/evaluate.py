@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dualparse.errors import InputError
+from dualparse.use.cli.calibration import calibrate_run
 from dualparse.use.cli.grading import QUESTIONS_ONLY, grade_file
 
 SPLITS = ("dev", "test")
@@ -34,27 +35,48 @@ def evaluate(
     today: Annotated[str, typer.Option(help="The day that 'last month' is seen from, as YYYY-MM-DD.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print scores and misses as one JSON object.")] = False,
     out: Annotated[Path | None, typer.Option(help="Store the scores, and the outcome of every question.")] = None,
+    calibration: Annotated[
+        bool, typer.Option(help="Fit on dev how likely the answers of a run are right; measure it on the split.")
+    ] = False,
+    precision: Annotated[
+        float | None, typer.Option(help="With --calibration: share of the given answers to be right. [default: 0.95]")
+    ] = None,
+    strangers: Annotated[
+        list[Path] | None, typer.Option(help="With --calibration: a file of kind<TAB>question without an answer.")
+    ] = None,
 ) -> None:
     """Score a run; writes predictions.SPLIT.jsonl and metrics.json into its folder. Or grade answers to questions.
 
     Example: dualparse evaluate runs/trails --split test
 
+    With --calibration: how likely its answers are right is fitted on dev (confidence.json) and measured on the split
+    (calibration.SPLIT.svg, calibration.SPLIT.tsv).
+
     Example: dualparse evaluate shop --questions questions.jsonl
     """
     if questions is not None:
-        if split != "dev" or beams is not None or before:
-            raise InputError("--split, --beams and --before are for the examples of a run, not for --questions")
+        if split != "dev" or beams is not None or before or calibration:
+            raise InputError(
+                "--split, --beams, --before and --calibration are for the examples of a run, not for --questions"
+            )
         grade_file(target, questions, database=database, today=today, as_json=as_json, out=out)
         return
     given = {"--database": database, "--today": today, "--json": as_json, "--out": out}
     if wrong := [name for name in QUESTIONS_ONLY if given[name]]:
         raise InputError(f"{', '.join(wrong)}: needs --questions")
+    if split not in SPLITS:
+        raise InputError(f"--split {split}: expected dev or test")
+    if calibration:
+        if before or beams is not None:
+            raise InputError("--calibration is of the run as it answers: without --before and --beams")
+        calibrate_run(Path(target), split, precision, strangers or [], device)
+        return
+    if precision is not None or strangers:
+        raise InputError("--precision and --strangers go with --calibration")
     _score_run(Path(target), split, beams, before, device)
 
 
 def _score_run(run: Path, split: str, beams: int | None, before: bool, device: str) -> None:
-    if split not in SPLITS:
-        raise InputError(f"--split {split}: expected dev or test")
     from dualparse.runs import Run
     from dualparse.training.run import choose_device
     from dualparse.training.score import score_run

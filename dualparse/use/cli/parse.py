@@ -136,6 +136,7 @@ def _print_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> Non
     found = [
         {
             "form": p.form,
+            "probability": p.probability,
             "score": p.score,
             "ok": p.verdict.ok,
             "reason": p.verdict.reason,
@@ -150,9 +151,9 @@ def _print_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> Non
 
 def _show_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> None:
     console = Console()
-    table = Table("score", "logical form", "answer", box=None, header_style="bold", pad_edge=False)
+    table = Table("right", "logical form", "answer", box=None, header_style="bold", pad_edge=False)
     for p in parses:
-        table.add_row(f"{p.score:.3f}", escape(p.form), _result(p))
+        table.add_row(f"{p.probability:.0%}", escape(p.form), _result(p))
     console.print(Text(question, "italic"))
     notes = parser.read(question).notes
     if notes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -11,6 +12,9 @@ from rich.table import Table
 from dualparse.config import explain, read_recipe
 from dualparse.errors import InputError
 from dualparse.use.cli.progress import follow
+
+if TYPE_CHECKING:
+    from dualparse.config import Recipe
 
 
 def register(app: typer.Typer) -> None:
@@ -49,8 +53,10 @@ def train(
     except KeyboardInterrupt:
         console.print("the same command with --resume goes on with it", highlight=False)
         raise
+    _calibrate(folder, settings, device, console)
     console.print(f"done: {folder}   (next: dualparse evaluate {folder})", highlight=False, markup=False)
     if settings.refit:
+        _take_over(folder, folder / REFIT)
         console.print(f"      {folder / REFIT}   (with the dev pairs as well)", highlight=False, markup=False)
 
 
@@ -74,7 +80,32 @@ def refit(
     use_all_cores()
     follow(again(Run.open(run), device=choose_device(device)), console)
     folder = run / REFIT
+    _take_over(run, folder)
     console.print(f'done: {folder}   (next: dualparse parse {folder} "...")', highlight=False, markup=False)
+
+
+def _calibrate(folder: Path, settings: Recipe, device: str, console: Console) -> None:
+    """Fit on dev how likely answers are right, where the run answers questions and has a dev that it did not learn."""
+    from dualparse.asking.trust import NAME
+
+    if "q2lf" not in settings.stages or settings.data.everything or (folder / NAME).is_file():
+        return
+    from dualparse.use.api import load
+
+    trust = load(folder, device=device).calibrate()
+    if trust.coverage is not None:
+        console.print(
+            f"of the dev questions {trust.coverage:.0%} get an answer, of these {trust.precision:.0%} the right one "
+            f"(asked for: {trust.wanted:.0%}; others are asked back about or refused)",
+            highlight=False,
+        )
+
+
+def _take_over(run: Path, refit: Path) -> None:
+    """What a run knows of its answers, for the one that learned from dev as well and cannot ask it any more."""
+    from dualparse.asking.trust import read_trust, write_trust
+
+    write_trust(refit, read_trust(run))
 
 
 def _print_settings(console: Console) -> None:

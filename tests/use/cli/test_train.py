@@ -70,6 +70,7 @@ def test_training_leaves_a_run_folder(run):
         "q2lf.safetensors",
         "lf2q.safetensors",
         "log.jsonl",
+        "confidence.json",
         "manifest.json",
     }
     records = [json.loads(line) for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -95,6 +96,24 @@ def test_evaluation_writes_predictions_and_metrics(run, dualparse):
     assert set(json.loads((run / "metrics.json").read_text(encoding="utf-8"))) == {"test", "dev", "engine"}
 
 
+def test_probabilities_are_fitted_on_dev_and_measured(run, dualparse, tmp_path):
+    away = tmp_path / "away.tsv"
+    away.write_text("off-topic\twho painted the mona lisa\nforeign\twie lang ist der weg\n")
+    result = dualparse("evaluate", run, "--calibration", "--precision", "0.8", "--split", "test", "--strangers", away)
+    assert (result.code, result.err) == (0, "")
+    assert "for a precision of 80% (chosen on dev)" in result.out and "calibration error" in result.out
+    assert "refused of 1 questions that cannot be answered (foreign)" in result.out
+    told = json.loads((run / "metrics.json").read_text(encoding="utf-8"))["calibration"]["test"]
+    assert told["examples"] == 276 and told["wanted"] == 0.8
+    rows = (run / "calibration.test.tsv").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 1 + len(told["bins"]) and rows[0].startswith("low\thigh\tcount")
+    assert (run / "calibration.test.svg").read_bytes().startswith(b"<?xml")
+    assert json.loads((run / "confidence.json").read_text(encoding="utf-8"))["wanted"] == 0.8
+    assert dualparse("verify", run).code == 0
+    assert_told(dualparse("evaluate", run, "--precision", "0.9"), "go with --calibration")
+    assert_told(dualparse("evaluate", run, "--calibration", "--beams", "3"), "without --before and --beams")
+
+
 def test_a_question_as_an_argument(run, dualparse):
     result = dualparse("parse", run, "which huts have showers", "--k", "2", "--device", "cpu")
     assert (result.code, result.err) == (0, "")
@@ -111,7 +130,15 @@ def test_questions_from_standard_input_as_json(run, dualparse):
     assert second["question"] == "le café [bold]?"
     for answered in (first, second):
         assert len(answered["hypotheses"]) == 2
-        assert set(answered["hypotheses"][0]) == {"form", "score", "ok", "reason", "answer", "copies"}
+        assert set(answered["hypotheses"][0]) == {
+            "form",
+            "probability",
+            "score",
+            "ok",
+            "reason",
+            "answer",
+            "copies",
+        }
 
 
 def test_a_question_that_looks_like_markup_is_shown_as_it_is(run, dualparse):

@@ -1,0 +1,104 @@
+"""How likely each reading of a question is right: what was found for it in, options with probabilities out.
+
+In: the forms that search found for a question, with lf2q's way back, and the `Trust` of the run. Out: a `Weighed`. The
+same numbers stand in `Parse.probability`, in JSON, on the page and in a `Reply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dualparse.asking.evidence import Candidate, Option, evidence_for, options_of
+from dualparse.asking.familiar import Familiar
+from dualparse.asking.trust import Trust
+from dualparse.choosing.search import Hypothesis
+from dualparse.data.examples import load_examples
+from dualparse.domains.domain import Domain
+from dualparse.domains.metrics import meaning
+from dualparse.domains.text import Reading
+from dualparse.lf.errors import LFSyntaxError
+
+MENDED = "read '"  # a note that begins so tells of a word whose spelling was mended
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What a question may mean.
+
+    options      likeliest first; none where search found nothing
+    probability  that the first option is right
+    topic        that the question is about the domain at all
+    strange      its words that nobody knows
+    evidence     what both were worked out from
+    """
+
+    reading: Reading
+    options: tuple[Option, ...]
+    probability: float
+    topic: float
+    strange: tuple[str, ...]
+    evidence: dict[str, float] = field(repr=False)
+
+    def chance(self, option: Option) -> float:
+        """The probability of an option: what the first leaves is shared by the others."""
+        if not self.options or not option.valid:
+            return 0.0
+        first = self.options[0]
+        if option is first:
+            return self.probability
+        return (1 - self.probability) * option.share / max(1 - first.share, option.share)
+
+    @cached_property
+    def chances(self) -> dict[str, float]:
+        """The probability of every form that counts."""
+        return {each.form: self.chance(option) for option in self.options for each in option.forms}
+
+
+class Scales:
+    """What weighs the readings of one run; it never changes."""
+
+    def __init__(self, domain: Domain, trust: Trust, *, dev_seed: int):
+        self.domain, self.trust, self._dev_seed = domain, trust, dev_seed
+
+    @cached_property
+    def familiar(self) -> Familiar:
+        """What the known questions of the domain are made of."""
+        splits = load_examples(self.domain, dev_seed=self._dev_seed)
+        known = (example.query for example in (*splits.train, *splits.extra_queries) if example.query)
+        return Familiar(known, self.domain.lexicon)
+
+    def weigh(self, reading: Reading, found: Sequence[Hypothesis], back: Sequence[float | None]) -> Weighed:
+        """Weigh what was found for a question."""
+        candidates = [self._candidate(each, way) for each, way in zip(found, back, strict=True)]
+        options = options_of(candidates)
+        words = reading.words
+        evidence = self.familiar.evidence(words)
+        evidence["unread"] = float(sum(note.startswith(MENDED) for note in reading.notes))
+        if options:
+            evidence |= evidence_for(options[0], options, len(words))
+        right = self.trust.right.of(evidence) if options and options[0].valid else 0.0
+        return Weighed(
+            reading,
+            tuple(options),
+            right,
+            self.trust.topic.of(evidence),
+            tuple(self.familiar.strange(words)),
+            evidence,
+        )
+
+    def _candidate(self, found: Hypothesis, back: float | None) -> Candidate:
+        text = found.text
+        valid = self.domain.check(text).ok
+        return Candidate(text, valid, self._comes_to(text), found.log_prob, len(found.tokens), back)
+
+    def _comes_to(self, form: str) -> str:
+        """What tells the answer of a form from others."""
+        answer = meaning(form, self.domain)
+        if answer is not None:
+            return answer
+        try:
+            return self.domain.normalize(form)
+        except LFSyntaxError:
+            return form
