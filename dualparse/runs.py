@@ -33,6 +33,7 @@ from dualparse.domains.domain import Domain
 from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.files import write_text
+from dualparse.log import read_log
 from dualparse.networks.agent import Agent
 from dualparse.networks.network import TextModel
 from dualparse.networks.registry import new_network, new_text_model
@@ -205,15 +206,9 @@ class Run:
             stream.write(json.dumps(record) + "\n")
 
     def read_log(self) -> list[dict[str, Any]]:
-        """All whole records; a last line cut off by a crash is left out."""
+        """All records; a last line that a crash cut off is left out."""
         path = self.folder / "log.jsonl"
-        records = []
-        for line in path.read_bytes().splitlines() if path.exists() else ():
-            try:
-                records.append(json.loads(line))
-            except ValueError:
-                continue
-        return records
+        return read_log(path) if path.exists() else []
 
     def metrics(self) -> dict[str, Any]:
         path = self.folder / "metrics.json"

@@ -20,6 +20,7 @@ RANKS = {
     "toml": 2,
     "files": 1,
     "manifest": 2,
+    "log": 2,
     "migration": 1,
     "plugins": 1,
     "lf": 2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -22,9 +23,11 @@ from dualparse.domains.folder import load
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.files import FULL, write_text
+from dualparse.lab.mistakes import read_mistakes
 from dualparse.lab.sweep.grid import read_grid
 from dualparse.lf.grammar import read_grammar
 from dualparse.lines import numbered_lines, read_regular
+from dualparse.runs import Run
 from dualparse.toml import parse_toml, read_toml
 from dualparse.use.cli import main as program
 
@@ -214,6 +217,39 @@ def test_every_line_has_its_answer_past_a_bad_byte(tmp_path):
     lines = result.stdout.splitlines()
     assert len(lines) == 5
     assert lines[1] == "error: not UTF-8" and lines[2] == "(list (number 10 count))" and "longer than" in lines[3]
+
+
+@pytest.mark.parametrize("command", ["execute", "check"])
+def test_devices_and_pipes_are_refused_at_once_by_name(command, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (Path("/dev/zero"), tmp_path / "pipe", tmp_path, tmp_path / "a\0b"):
+        result = CliRunner().invoke(program.app, [command, "--domain", "trails", str(path)])
+        assert isinstance(result.exception, InputError), result.output
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[]", "5", "null", '{"stage": 5}', '{"stage": "q2lf"}', "[" * 100_000, "not JSON", '{"stage": ["q2lf"]}'],
+    ids=lambda line: line[:20],
+)
+def test_a_line_of_a_log_that_is_no_record_is_told(line, tmp_path):
+    good = '{"stage": "q2lf", "epoch": 1, "figures": {}, "scores": {}, "best": true, "seconds": 1.0}\n'
+    (tmp_path / "log.jsonl").write_text(good + line + "\n" + good)
+    with pytest.raises(InputError, match=r"log\.jsonl:2: not a record"):
+        Run(tmp_path).read_log()
+    (tmp_path / "log.jsonl").write_text(good + line)  # cut off
+    assert len(Run(tmp_path).read_log()) == 1
+
+
+@pytest.mark.parametrize("change", [{"verdict": 5}, {"verdict": {}}, {"query": ["a"]}, {"correct": None}, None])
+def test_a_prediction_that_is_none_is_told(change, tmp_path):
+    good = {"query": "a", "gold": "b", "predicted": "c", "exact": False, "denotation": None, "gold_denotation": None}
+    good |= {"correct": True, "verdict": {"surface": True, "semantics": True, "reason": ""}}
+    (tmp_path / "config.toml").write_text('domain = "trails"\n')
+    wrong = [] if change is None else good | change
+    (tmp_path / "predictions.test.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps(wrong)}\n")
+    with pytest.raises(InputError, match=r"predictions\.test\.jsonl:2: not a prediction"):
+        read_mistakes(tmp_path, split="test")
 
 
 @pytest.mark.parametrize("debug", [False, True])

@@ -160,13 +160,14 @@ def test_a_damaged_config_is_told(run, content):
 
 def test_the_log_grows_and_forgives_a_line_cut_short(run):
     assert run.read_log() == []
-    run.append_log({"stage": "q2lf", "epoch": 1})
-    run.append_log({"stage": "q2lf", "epoch": 2})
+    record = {"stage": "q2lf", "epoch": 1, "figures": {}, "scores": {}, "best": False}
+    run.append_log(record)
+    run.append_log(record | {"epoch": 2})
     with (run.folder / "log.jsonl").open("ab") as stream:
         stream.write(b'{"stage": "\xc3')
     assert [record["epoch"] for record in run.read_log()] == [1, 2]
-    run.write_log([{"epoch": 9}])
-    assert run.read_log() == [{"epoch": 9}]
+    run.write_log([record | {"epoch": 9}])
+    assert [record["epoch"] for record in run.read_log()] == [9]
 
 
 def test_metrics_and_predictions(run):

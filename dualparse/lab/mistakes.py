@@ -26,6 +26,17 @@ from dualparse.lf.sexpr import Tree, read, write
 from dualparse.lf.trees import atoms
 from dualparse.lines import numbered_lines
 
+VERDICT = {"surface": bool, "semantics": bool, "reason": str}
+FIELDS = {
+    "query": str,
+    "gold": str,
+    "predicted": str,
+    "verdict": dict,
+    "exact": bool,
+    "denotation": str | None,
+    "gold_denotation": str | None,
+    "correct": bool,
+}
 HIDDEN = "_"
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 VARIABLE = re.compile(r"\$\d+")
@@ -92,17 +103,23 @@ def read_mistakes(run: Path, *, split: str) -> Mistakes:
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
-    fields = {"query", "gold", "predicted", "verdict", "exact", "denotation", "gold_denotation", "correct"}
     for number, line in numbered_lines(path):
         if not line.strip():
             continue
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
-        if not isinstance(record, dict) or not fields <= record.keys():
+        if not (_has(record, FIELDS) and _has(record["verdict"], VERDICT)):
             raise InputError("not a prediction of this version; evaluate the run again", path=path, line=number)
         yield record
+
+
+def _has(record: Any, fields: Mapping[str, Any]) -> bool:
+    """Whether it is an object with all these fields, each of its type."""
+    return isinstance(record, dict) and all(
+        name in record and isinstance(record[name], kind) for name, kind in fields.items()
+    )
 
 
 def explain(record: Mapping[str, Any], domain: Domain) -> Mistake:

@@ -5,7 +5,6 @@ In: a run folder. Out: a matplotlib figure, or a file of it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
+from dualparse import log
 from dualparse.errors import InputError
 from dualparse.files import replacing
-from dualparse.lines import numbered_lines
 
 Record = Mapping[str, Any]
 
@@ -41,7 +40,6 @@ BEFORE = {  # names in logs from before rewards had theirs
     **{f"{loop}_back_perplexity": f"{loop}_perplexity" for loop in LOOPS},
 }
 BEFORE |= {f"{old}_spread": f"{new}_spread" for old, new in BEFORE.items()}
-FIELDS = {"stage": str, "epoch": int, "figures": dict, "scores": dict, "best": bool}
 
 
 def read_log(folder: Path) -> dict[str, list[Record]]:
@@ -51,30 +49,13 @@ def read_log(folder: Path) -> dict[str, list[Record]]:
     path = folder / "log.jsonl"
     if not path.is_file():
         raise InputError("not a run folder, or nothing trained yet: log.jsonl is missing", path=folder)
-    *lines, rest = numbered_lines(path)
     stages: dict[str, list[Record]] = {}
-    for number, line in lines:
-        record = _record(line)
-        if record is None:
-            raise InputError("not a record of an epoch", path=path, line=number)
-        stages.setdefault(record["stage"], []).append(record)
-    last = _record(rest[1])
-    if last is not None:
-        stages.setdefault(last["stage"], []).append(last)
+    for record in log.read_log(path):
+        figures = {BEFORE.get(name, name): value for name, value in record["figures"].items()}
+        stages.setdefault(record["stage"], []).append(record | {"figures": figures})
     if not stages:
         raise InputError("no epoch is finished yet", path=path)
     return stages
-
-
-def _record(line: str) -> Record | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    fine = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in FIELDS.items())
-    if not fine:
-        return None
-    return record | {"figures": {BEFORE.get(name, name): value for name, value in record["figures"].items()}}
 
 
 def draw(stages: Mapping[str, Sequence[Record]], *, title: str = "") -> Figure:

@@ -203,4 +203,9 @@ def _take_up(path: Path | None, stepper: Stepper, best: dict[str, Tensor]) -> _P
     stepper.load_state(tensors)
     for name, tensor in best.items():
         tensor.copy_(tensors[f"best/{name}"])
-    return _Progress(**json.loads(metadata["progress"]))
+    try:
+        progress = _Progress(**json.loads(metadata["progress"]))
+        _ = [Record(**values) for values in progress.records]  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        raise InputError("does not say how far training had come", path=path) from None
+    return progress

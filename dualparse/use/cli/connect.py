@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from dualparse.errors import InputError
 from dualparse.use.cli.lines import argument
+from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
     from dualparse.database.connect import Report
@@ -55,7 +56,7 @@ def connect(
         connected = read_connected(out)
         with index_of(connected, progress=progress) as index:
             names = len(index)
-    _show(report, names, Console(highlight=False, markup=False, soft_wrap=True))
+    _show(report, names, Screen(highlight=False, markup=False, soft_wrap=True))
 
 
 @contextmanager
@@ -75,7 +76,7 @@ def _bar(quiet: bool) -> Progress:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    return Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True)
+    return Progress(*columns, console=Screen(stderr=True), disable=quiet, transient=True)
 
 
 def _show(report: Report, names: int, console: Console) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 from rich.table import Column, Table
 
@@ -15,6 +14,7 @@ from dualparse.domains.registry import datasets
 from dualparse.errors import InputError
 from dualparse.fetch.benchmarks import NAMES, Dataset, Outcome, State, data_dir, get, verify
 from dualparse.suggest import unknown_name
+from dualparse.use.cli.screen import Screen, say
 
 commands = typer.Typer(
     help="Get the benchmark files (ATIS, OVERNIGHT, GloVe) and check them.",
@@ -37,7 +37,7 @@ def list_datasets() -> None:
     for dataset in datasets().values():
         states = Counter(verify([dataset]).values())
         table.add_row(dataset.name, _summary(states), dataset.title, dataset.origin)
-    Console().print(table)
+    Screen().print(table)
 
 
 @commands.command("get")
@@ -62,7 +62,7 @@ def get_datasets(
 
             outcomes = Counter(get([dataset], source=source, progress=show).values())
         parts = [f"{outcomes[outcome]} {outcome}" for outcome in Outcome if outcomes[outcome]]
-        typer.echo(f"{dataset.name}: {', '.join(parts)}, in {data_dir() / dataset.folder}")
+        say(f"{dataset.name}: {', '.join(parts)}, in {data_dir() / dataset.folder}")
 
 
 @commands.command("verify")
@@ -75,7 +75,7 @@ def verify_datasets(
     """
     states = verify(_named(names) if names else datasets().values())
     for path, state in states.items():
-        typer.echo(f"{path}: {state}")
+        say(f"{path}: {state}")
     if set(states.values()) != {State.OK}:
         raise typer.Exit(1)
 
@@ -86,7 +86,7 @@ def show_path() -> None:
 
     Example: ls "$(dualparse data path)"
     """
-    typer.echo(data_dir())
+    say(data_dir())
 
 
 def _named(names: list[str]) -> list[Dataset]:
@@ -110,6 +110,6 @@ def _progress() -> Progress:
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
-        console=Console(stderr=True),
+        console=Screen(stderr=True),
         transient=True,
     )

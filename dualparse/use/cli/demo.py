@@ -14,6 +14,7 @@ from rich.text import Text
 
 from dualparse.use.cli.answers import answer
 from dualparse.use.cli.progress import follow
+from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
     import torch
@@ -47,7 +48,7 @@ def demo(
     from dualparse.training.run import choose_device, train
     from dualparse.use.api import load
 
-    console = Console(highlight=False)
+    console = Screen(highlight=False)
     with as_file(files("dualparse.use.cli") / "demo.toml") as path:
         recipe = read_recipe(path)
     chosen = choose_device(device)

@@ -18,6 +18,7 @@ from dualparse.domains.domain import Domain
 from dualparse.domains.registry import families, open_domain
 from dualparse.fetch.benchmarks import State, verify
 from dualparse.use.cli.answers import answer
+from dualparse.use.cli.screen import Screen, say
 
 commands = typer.Typer(help="Look at domains, and make one of your own.", no_args_is_help=True)
 
@@ -42,7 +43,7 @@ def list_domains() -> None:
         for name in family.names:
             table.add_row(name, state)
     table.add_row("a folder of yours", "dualparse domain new my-domain")
-    Console().print(table)
+    Screen().print(table)
 
 
 @commands.command("show")
@@ -57,7 +58,7 @@ def show(
     """
     opened = open_domain(domain)
     summary = summarize(opened, examples=examples)
-    console = Console(highlight=False)
+    console = Screen(highlight=False)
     console.print(f"[bold]{escape(opened.name)}[/bold]: {escape(opened.title)}")
     if opened.description:
         console.print(escape(opened.description))
@@ -77,10 +78,10 @@ def check(
     """
     problems = check_folder(folder)
     for problem in problems:
-        typer.echo(problem)
+        say(problem)
     counts = Counter(problem.severity for problem in problems)
     errors, warnings = counts[Severity.ERROR], counts[Severity.WARNING]
-    typer.echo(f"{folder}: {_number(errors, 'error')}, {_number(warnings, 'warning')}")
+    say(f"{folder}: {_number(errors, 'error')}, {_number(warnings, 'warning')}")
     if errors:
         raise typer.Exit(1)
 
@@ -94,8 +95,8 @@ def new(
     Example: dualparse domain new my-domain
     """
     for path in write_template(folder):
-        typer.echo(path)
-    typer.echo(f"now edit the files, and see what they lack with: dualparse domain check {folder}")
+        say(path)
+    say(f"now edit the files, and see what they lack with: dualparse domain check {folder}")
 
 
 def _show_counts(console: Console, domain: Domain, summary: Summary) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dualparse.errors import InputError
+from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
     from dualparse.lab.mistakes import Mistake, Mistakes
@@ -40,9 +41,9 @@ def errors(
     found = read_mistakes(run, split=split)
     if json_:
         for mistake in found.mistakes:
-            print(json.dumps(asdict(mistake), ensure_ascii=False))
+            say(json.dumps(asdict(mistake), ensure_ascii=False))
         return
-    _show(found, examples, Console(highlight=False))
+    _show(found, examples, Screen(highlight=False))
 
 
 def _show(found: Mistakes, examples: int, console: Console) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from dualparse.errors import InputError
 from dualparse.use.cli.calibration import calibrate_run
 from dualparse.use.cli.grading import QUESTIONS_ONLY, grade_file
+from dualparse.use.cli.screen import Screen
 
 SPLITS = ("dev", "test")
 
@@ -87,6 +87,6 @@ def _score_run(run: Path, split: str, beams: int | None, before: bool, device: s
         main = "bleu" if model == "lf2q" else "accuracy"
         more = ", ".join(f"{name} {value}" for name, value in scores.items() if name not in ("metric", main))
         table.add_row(model, str(scores["metric"]), f"{scores[main]:.1f}", more)
-    console = Console()
+    console = Screen()
     console.print(f"{run}, {split}{', before' if before else ''}", highlight=False, markup=False)
     console.print(table)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dualparse.errors import InputError
 from dualparse.use.cli.lines import argument
+from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
     from dualparse.game.tell import Move, Told
@@ -55,9 +56,9 @@ def game(
         tokens, _ = opened.read_form(text)
         told = tell_round(opened.run, players, opened.domain, tokens, "lf2q", beams=k)
     if json_:
-        print(json.dumps(asdict(told)))
+        say(json.dumps(asdict(told)))
     else:
-        _show(told, Console(highlight=False))
+        _show(told, Screen(highlight=False))
 
 
 def _show(told: Told, console: Console) -> None:

@@ -11,8 +11,6 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
@@ -20,6 +18,7 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.use.cli.connect import needs_database
 from dualparse.use.cli.lines import argument
+from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
     from dualparse.asking.reply import Asker
@@ -39,17 +38,15 @@ def grade_file(target: str, file: Path, *, database: str, today: str, as_json: b
     questions = read_questions(file)
     with _opened(argument(target), database, _day(today)) as (asker, source):
         graded_ones = grade(asker, questions, answers_of(file, asker, source))
-        console = Console(stderr=True)
+        console = Screen(stderr=True)
         graded = list(track(graded_ones, "questions", total=len(questions), console=console, transient=True))
     facts = _facts(graded, target=target, file=file, today=today)
     if out is not None:
         write_text(out, json.dumps(_stored(facts, graded), indent=1, ensure_ascii=False) + "\n")
     if as_json:
-        typer.echo(
-            json.dumps({**facts, "misses": [_miss(each) for each in graded if not each.good]}, ensure_ascii=False)
-        )
+        say(json.dumps({**facts, "misses": [_miss(each) for each in graded if not each.good]}, ensure_ascii=False))
     else:
-        _show(graded, Console(highlight=False, markup=False, soft_wrap=True))
+        _show(graded, Screen(highlight=False, markup=False, soft_wrap=True))
 
 
 def _day(text: str) -> date | None:
@@ -108,7 +105,7 @@ def _miss(each: Graded) -> dict[str, Any]:
     return {**each.as_json(), **more}
 
 
-def _show(graded: Sequence[Graded], console: Console) -> None:
+def _show(graded: Sequence[Graded], console: Screen) -> None:
     from dualparse.grading.grade import by_kind, scores_of
 
     table = Table("kind", box=None, header_style="bold")
@@ -138,7 +135,7 @@ def _show(graded: Sequence[Graded], console: Console) -> None:
             _show_miss(each, console)
 
 
-def _show_miss(each: Graded, console: Console) -> None:
+def _show_miss(each: Graded, console: Screen) -> None:
     question, reply = each.question, each.reply
     offered = ", the right reading among them" if each.offered else ""
     console.print(f"{question.line}: {question.text}   [{question.kind or '-'}, {each.outcome}{offered}]")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -49,8 +51,11 @@ def _path(file: str) -> str:
 
 
 def _raw_lines(file: str) -> Iterator[tuple[int, bytes | None]]:
-    """Line numbers and lines; None for a line that is too long."""
+    """Line numbers and lines; None for a line that is too long. What is no file may never end, or never begin: it can
+    be given on standard input by who knows that it does."""
     try:
+        if file != "-" and not stat.S_ISREG(os.stat(file).st_mode):
+            raise InputError("is no regular file", path=file)
         with nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb") as stream:
             number = 1
             while raw := stream.readline(MAX_LINE):
@@ -59,8 +64,9 @@ def _raw_lines(file: str) -> Iterator[tuple[int, bytes | None]]:
                     _skip_line(stream)
                 yield number, raw if whole else None
                 number += 1
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=_path(file)) from error
+    except (OSError, ValueError) as error:  # the latter of a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be read: {reason}", path=_path(file)) from error
 
 
 def _decoded(raw: bytes, number: int) -> str:

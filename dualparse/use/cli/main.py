@@ -7,7 +7,6 @@ import sys
 from typing import NoReturn
 
 import typer
-from rich.console import Console
 
 from dualparse import __version__
 from dualparse.errors import InputError
@@ -33,6 +32,7 @@ from dualparse.use.cli import (
     verify,
     weigh,
 )
+from dualparse.use.cli.screen import Screen
 
 INTERRUPTED = 130  # exit code after Ctrl-C
 
@@ -97,7 +97,7 @@ def main() -> None:
         sys.exit(0)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # Typer has turned Ctrl-C into this
-            Console(stderr=True).print("interrupted")
+            Screen(stderr=True).print("interrupted")
         raise
     except OSError as error:
         if debug or error.errno not in FULL:
@@ -109,7 +109,7 @@ def main() -> None:
 
 
 def _told(text: str, code: int) -> NoReturn:
-    Console(stderr=True, highlight=False).print(text, markup=False, soft_wrap=True)
+    Screen(stderr=True, highlight=False).print(text, markup=False, soft_wrap=True)
     sys.exit(code)
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +21,7 @@ from rich.text import Text
 from dualparse.errors import InputError
 from dualparse.use.cli.answers import answer
 from dualparse.use.cli.lines import argument, numbered_lines
+from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
     from dualparse.use.api import Parse, Parser, Wording
@@ -96,7 +96,7 @@ def _answer(
         for line, result in _asked(some, ask):
             if isinstance(result, InputError):
                 bad += 1
-                Console(stderr=True, highlight=False).print(f"error: {result}", markup=False, soft_wrap=True)
+                Screen(stderr=True, highlight=False).print(f"error: {result}", markup=False, soft_wrap=True)
             else:
                 show(line, result)
     if bad:
@@ -146,11 +146,11 @@ def _print_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> Non
         for p in parses
     ]
     line = {"question": question, "words": reading.words, "notes": reading.notes, "hypotheses": found}
-    print(json.dumps(line), flush=True)
+    say(json.dumps(line))
 
 
 def _show_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> None:
-    console = Console()
+    console = Screen()
     table = Table("right", "logical form", "answer", box=None, header_style="bold", pad_edge=False)
     for p in parses:
         table.add_row(f"{p.probability:.0%}", escape(p.form), _result(p))
@@ -168,9 +168,9 @@ def _result(parse: Parse) -> str:
 
 
 def _print_wordings(form: str, wordings: Sequence[Wording]) -> None:
-    print(json.dumps({"form": form, "wordings": [asdict(wording) for wording in wordings]}), flush=True)
+    say(json.dumps({"form": form, "wordings": [asdict(wording) for wording in wordings]}))
 
 
 def _show_wordings(form: str, wordings: Sequence[Wording]) -> None:
     for wording in wordings:
-        print(wording.query, flush=True)
+        say(wording.query)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from dualparse.use.cli.screen import say
+
 
 def register(app: typer.Typer) -> None:
     app.command()(plot)
@@ -23,4 +25,4 @@ def plot(
 
     target = out or run / "curves.png"
     save_plot(run, target)
-    print(target)
+    say(target)

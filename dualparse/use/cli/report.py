@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from dualparse.errors import InputError
+from dualparse.use.cli.screen import say
 
 PICTURE = Path("docs/images/results.svg")
 
@@ -34,14 +35,14 @@ def report(
         raise InputError("--errors is for a report: give --out as well")
     if out is not None:
         for path in write_report(results, out, more=[_errors_section(run) for run in errors]):
-            print(path)
+            say(path)
     if into is not None:
         if picture.suffix != ".svg":
             raise InputError("expected a name that ends in .svg", path=picture)
         put_results_into(into, results, picture)
     if out is None and into is None:
         for table in all_tables(all_outcomes(read_results(results))):
-            print(f"{table.title}\n\n{table.markdown()}\n")
+            say(f"{table.title}\n\n{table.markdown()}\n")
 
 
 def _errors_section(run: Path) -> str:

@@ -6,9 +6,9 @@ import gc
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from dualparse.errors import InputError
+from dualparse.use.cli.screen import Screen
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +53,7 @@ def serve(
     limits = Limits(
         batch=batch, workers=workers, seconds=timeout, connections=connections, per_client=min(per_client, connections)
     )
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Screen(highlight=False, markup=False, soft_wrap=True)
     with listen(host, port) as listener:  # before the models: a taken port should not cost their loading
         chosen = choose_device(device)
         parsers = {name: load(folder, device=chosen, compiled=compiled) for name, folder in folders.items()}

@@ -14,6 +14,7 @@ from dualparse.errors import InputError
 from dualparse.lf.errors import LF_ERRORS
 from dualparse.suggest import nearest
 from dualparse.use.cli.connect import needs_database
+from dualparse.use.cli.screen import say
 
 if TYPE_CHECKING:
     from dualparse.database.model import Database
@@ -46,9 +47,9 @@ def sql(
         statement = compile_form(form, _model(domain), dialect=dialect)
     except LF_ERRORS as error:
         raise InputError(f"the form is not valid: {error}") from error
-    typer.echo(statement.sql(pretty=True) + ";")
+    say(statement.sql(pretty=True) + ";")
     for name, value in statement.parameters.items():
-        typer.echo(f"-- {name} = {value!r}")
+        say(f"-- {name} = {value!r}")
 
 
 def _model(domain: str) -> Database:

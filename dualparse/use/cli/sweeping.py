@@ -21,6 +21,7 @@ from dualparse.lab.sweep.jobs import current_commit, is_running
 from dualparse.lab.sweep.plan import Entry, Folders, State, counted, first_line, look, stage_jobs, work_of
 from dualparse.lab.sweep.run import Ended, score_chosen
 from dualparse.lab.sweep.run import sweep as run_work
+from dualparse.use.cli.screen import Screen
 
 STYLES = {State.DONE: "green", State.FAILED: "red", State.OUTDATED: "yellow", State.RUNNING: "cyan"}
 STATE_WIDTH = max(map(len, State))
@@ -40,7 +41,7 @@ def sweep(
     """Run every cell of the grids, or show them alone; ends the command with code 1 unless all are done."""
     cells, choices = _read(grids, only)
     entries = look(cells, folders, own=own)
-    console = Console(highlight=False)
+    console = Screen(highlight=False)
     if list_:
         _list(entries, folders, console)
         return

@@ -27,6 +27,7 @@ from dualparse.suggest import unknown_name
 from dualparse.synthesis.analogy import by_analogy
 from dualparse.synthesis.forms import ILL_TYPED, Synthesis, canonical_pairs, keep_valid, spell, synthesize
 from dualparse.use.cli.answers import answer
+from dualparse.use.cli.screen import Screen, say
 
 PANEL = "Logical forms"
 MAX_TRIED = 5_000_000  # a recursive grammar may have more derivations than anyone can wait for
@@ -85,7 +86,7 @@ def synthesize_forms(
     Example: dualparse synthesize --domain atis --n 4592 --from forms --out extra.tsv
     Example: dualparse synthesize --domain trails --n 20 --from pairs
     """
-    console = Console(stderr=True, highlight=False)
+    console = Screen(stderr=True, highlight=False)
     opened = open_domain(domain)
     if source is Source.PAIRS:
         _refuse(context, "swap", "depth", "size", "tried")
@@ -180,7 +181,7 @@ def show_grammar(
     Example: dualparse grammar show trails --category TrailFact
     """
     grammar, _ = _open(target)
-    console = Console(highlight=False)
+    console = Screen(highlight=False)
     if category is not None:
         console.print(_rules_table(grammar, "$" + category.removeprefix("$")))
         return
@@ -224,7 +225,7 @@ def derive(
     deriver = _deriver(grammar, domain, Limits(depth=depth, size=size, number=number, tried=tried))
     _print(deriver, domain, pairs)
     counts = deriver.counts
-    Console(stderr=True, highlight=False).print(
+    Screen(stderr=True, highlight=False).print(
         f"{counts.given} shown; {counts.tried} tried, {counts.rejected} did not run, {counts.too_large} too large"
     )
 
@@ -272,9 +273,9 @@ def _print(derivations: Iterable[Derivation], domain: Domain | None, pairs: bool
     for derivation in derivations:
         form = spell(derivation.form)
         if pairs:
-            print(f"{derivation.utterance}\t{form}")
+            say(f"{derivation.utterance}\t{form}")
             continue
-        print(derivation.utterance, f"  {form}", *_answer(form, domain), sep="\n")
+        say("\n".join([derivation.utterance, f"  {form}", *_answer(form, domain)]))
 
 
 def _answer(form: str, domain: Domain | None) -> list[str]:

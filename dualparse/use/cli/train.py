@@ -12,6 +12,7 @@ from rich.table import Table
 from dualparse.config import explain, read_recipe
 from dualparse.errors import InputError
 from dualparse.use.cli.progress import follow
+from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
     from dualparse.config import Recipe
@@ -34,7 +35,7 @@ def train(
 
     Example: dualparse train recipes/trails.toml --set train.epochs=20 --out runs/trails
     """
-    console = Console()
+    console = Screen()
     if explain_:
         _print_settings(console)
         return
@@ -71,7 +72,7 @@ def refit(
 
     Example: dualparse refit runs/trails
     """
-    console = Console()
+    console = Screen()
     from dualparse.engines.cores import use_all_cores
     from dualparse.runs import REFIT, Run
     from dualparse.training.run import choose_device

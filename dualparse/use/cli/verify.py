@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
 from dualparse.errors import InputError
+from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
     from dualparse.runs import Run
@@ -26,7 +26,7 @@ def verify(runs: list[Path] = typer.Argument(metavar="RUN...", help="Run folders
     """
     from dualparse.runs import Run
 
-    console, bad = Console(highlight=False, markup=False, soft_wrap=True), 0
+    console, bad = Screen(highlight=False, markup=False, soft_wrap=True), 0
     for folder in runs:
         Run.open(folder)
         for config in sorted(folder.rglob("config.toml")):
@@ -34,7 +34,7 @@ def verify(runs: list[Path] = typer.Argument(metavar="RUN...", help="Run folders
                 console.print(f"{config.parent}: {_verified(Run(config.parent))}")
             except InputError as error:
                 bad += 1
-                Console(stderr=True, highlight=False).print(f"error: {error}", markup=False, soft_wrap=True)
+                Screen(stderr=True, highlight=False).print(f"error: {error}", markup=False, soft_wrap=True)
     if bad:
         raise typer.Exit(2)
 

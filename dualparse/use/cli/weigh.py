@@ -16,6 +16,7 @@ from rich.table import Table
 
 from dualparse.errors import InputError
 from dualparse.files import write_text
+from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
     import torch
@@ -50,7 +51,7 @@ def weigh(
     from dualparse.runs import Run
     from dualparse.training.run import choose_device
 
-    started, console = time.perf_counter(), Console(highlight=False)
+    started, console = time.perf_counter(), Screen(highlight=False)
     opened = [Run.open(folder) for folder in runs]
     chosen = choose_device(device)
     _check(opened, beams, parsers, keep, out)
@@ -102,7 +103,7 @@ def _tried(
 
     work = (delayed(_of_one)(folder, tuple(beams), parsers, device) for folder in runs)
     done = Parallel(n_jobs=min(jobs, len(runs)), return_as="generator")(work)
-    return list(track(done, "dev", total=len(runs), console=Console(stderr=True), transient=True))
+    return list(track(done, "dev", total=len(runs), console=Screen(stderr=True), transient=True))
 
 
 def _of_one(folder: Path, beams: Sequence[int], parsers: int | None, device: str) -> dict[Way, float]:
