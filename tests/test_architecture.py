@@ -32,7 +32,7 @@ RANKS = {
     "config": 4,
     "synthesis": 5,
     "networks": 6,
-    "matching": 6,
+    "matching": 6.5,
     "engines": 7,
     "choosing": 8,
     "runs": 9,
