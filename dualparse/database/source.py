@@ -61,10 +61,9 @@ class Source:
                     yield from batch
                 failed = False
             finally:
+                cursor.close()
                 if failed and self.dialect == POSTGRES:
                     self.connection.rollback()  # a transaction in which something failed answers nothing more
-                else:
-                    cursor.close()
 
     def _cursor(self, parameters: Sequence[object]) -> Any:
         if self.dialect == POSTGRES and not parameters:  # a cursor on the server: rows come as they are asked for
