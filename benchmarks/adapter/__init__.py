@@ -1,0 +1,1 @@
+"""How the adapter that ships with `dualparse.matching` is made: invented schemas, questions, training."""
