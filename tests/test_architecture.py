@@ -41,6 +41,7 @@ RANKS = {
     "asking": 11.5,
     "grading": 11.7,
     "use.api": 12,
+    "use.asking": 12.5,
     "use.service": 13,
     "lab": 14,
     "use.cli": 15,

@@ -31,6 +31,7 @@ class Weighed:
     probability  that the first option is right
     topic        that the question is about the domain at all
     strange      its words that nobody knows
+    known        somebody has said that the first option is right
     evidence     what both were worked out from
     """
 
@@ -40,15 +41,17 @@ class Weighed:
     topic: float
     strange: tuple[str, ...]
     evidence: dict[str, float] = field(repr=False)
+    known: bool = False
 
     def chance(self, option: Option) -> float:
-        """The probability of an option: what the first leaves is shared by the others."""
+        """The probability of an option: what the first leaves is shared by the others, as far as they are as likely."""
         if not self.options or not option.valid:
             return 0.0
         first = self.options[0]
         if option is first:
             return self.probability
-        return (1 - self.probability) * option.share / max(1 - first.share, option.share)
+        left = (1 - self.probability) * option.share / max(1 - first.share, option.share)
+        return min(left, self.probability * option.share / first.share)
 
     @cached_property
     def chances(self) -> dict[str, float]:

@@ -50,3 +50,4 @@ class Domain:
     opened_as: str = ""
     preparation: Preparation | None = None  # what its queries went through before they became data
     guide: Callable[[Collection[str]], Guide] | None = None
+    phrases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what people call types and properties

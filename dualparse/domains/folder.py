@@ -7,6 +7,7 @@ In: a folder with
     world.tsv        the facts, see `dualparse.domains.world`
     lexicon.txt      lines `phrase :- NP : entity`
     domain.grammar   a grammar to make new forms from (optional)
+    synonyms.txt     what people call types and properties, see `dualparse.domains.phrases` (optional)
     train.tsv dev.tsv test.tsv   lines `query<TAB>form`, forms in the plain dialect (all optional here)
     extra.tsv        forms without a query, lines `none<TAB>form` (optional)
     queries.txt      queries without a form (optional)
@@ -27,6 +28,8 @@ from dualparse.domains.answers import Answers
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import Lexicon, read_entries
 from dualparse.domains.metrics import Metric, denotation, find_metric
+from dualparse.domains.phrases import NAME as PHRASES
+from dualparse.domains.phrases import read_phrases
 from dualparse.domains.plain import plain
 from dualparse.domains.schema import Report, Schema, read_schema
 from dualparse.domains.world import World, parse_fact
@@ -95,6 +98,7 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
         world=world,
         questions=described.questions,
         guide=partial(plain_rules, world),
+        phrases=read_phrases(folder / PHRASES, schema, report=report),
     )
     return domain, schema, world
 
@@ -102,7 +106,7 @@ def read_folder(folder: Path, *, report: Report) -> tuple[Domain, Schema, World]
 def _stays_inside(folder: Path) -> None:
     """A folder from somebody else may hold links: none of its files is a file from elsewhere."""
     root = folder.resolve()
-    for name in (DESCRIPTION, ONTOLOGY, WORLD, LEXICON, GRAMMAR, *EXAMPLES.values()):
+    for name in (DESCRIPTION, ONTOLOGY, WORLD, LEXICON, GRAMMAR, PHRASES, *EXAMPLES.values()):
         try:
             outside = not (folder / name).resolve().is_relative_to(root)
         except (OSError, RuntimeError):  # links in a circle

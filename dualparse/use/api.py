@@ -18,6 +18,8 @@ from typing import TypeVar
 import torch
 
 from dualparse.asking.calibrate import calibrate
+from dualparse.asking.reply import Reply
+from dualparse.asking.runs import RunAsker
 from dualparse.asking.trust import PRECISION, Trust, read_trust, write_trust
 from dualparse.asking.weighing import Scales, Weighed
 from dualparse.choosing.chooser import Chooser, Reranked, Search
@@ -120,6 +122,7 @@ class Parser:
         self._lf2q: Agent | None = None
         self._lf_vocab = run.vocab("lf")
         self._reader = reader(run.vocab("query"), domain)
+        self.asker = RunAsker(self)
         self._loading = Lock()
 
     def load(self) -> None:
@@ -202,6 +205,10 @@ class Parser:
             return tokens, {}
         numbered, names = self.domain.preparation.form(tokens)
         return numbered, {token: name.partition(":")[0].replace("_", " ") for token, name in names.items()}
+
+    def ask(self, question: str) -> Reply:
+        """An answer, two or three readings to choose from, or a refusal that says why."""
+        return self.asker.ask(question)
 
     def parse(self, question: str, *, k: int = 5) -> list[Parse]:
         """The k best readings, valid ones first, each group by score. Which is the best does not depend on `k`."""

@@ -1,4 +1,4 @@
-"""`dualparse ask`: answers from a connected database, without training."""
+"""`dualparse ask`: answers from a connected database, without training, or from a trained run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def ask(
-    target: Annotated[str, typer.Argument(help="A connected folder.", metavar="DIR")],
+    target: Annotated[str, typer.Argument(help="A connected folder, or a run folder.", metavar="DIR")],
     question: Annotated[
         str, typer.Argument(help="A question; without one, questions are read from standard input, one a line.")
     ] = "",
@@ -37,14 +37,16 @@ def ask(
     database: Annotated[str, typer.Option(help="Another location of the data.", metavar="DATABASE")] = "",
     today: Annotated[str, typer.Option(help='The day "last month" is seen from (YYYY-MM-DD).', metavar="DAY")] = "",
 ) -> None:
-    """Answer questions about a connected database, without any training.
+    """Answer questions about a connected database, without any training, or by a trained run.
+
+    The answer says what was understood and how sure that is; where several readings are close, it asks back.
 
     Example: dualparse ask shop "which films are longer than two hours"
     """
     with needs_database():
-        from dualparse.asking.asker import open_asker
+        from dualparse.use.asking import open_any
 
-    asker: Asker = open_asker(argument(target), database=argument(database), today=_day(today))
+        asker: Asker = open_any(argument(target), database=argument(database), today=_day(today))
     console = Console(highlight=False, markup=False, soft_wrap=True)
     try:
         for text in _questions(question):
@@ -86,7 +88,9 @@ def show(reply: Reply, console: Console, *, sql: bool = False) -> None:
 
 def lines_of(reply: Reply) -> Iterator[str]:
     """The rows of an answer as lines."""
-    if reply.kind == "none":
+    if not reply.kind:
+        yield f"  {reply.form}"
+    elif reply.kind == "none":
         yield "  none"
     elif reply.kind == "yes_no":
         yield "  yes" if reply.rows[0][0] else "  no"

@@ -114,6 +114,14 @@ def test_probabilities_are_fitted_on_dev_and_measured(run, dualparse, tmp_path):
     assert_told(dualparse("evaluate", run, "--calibration", "--beams", "3"), "without --before and --beams")
 
 
+def test_a_run_answers_asks_back_or_refuses(run, dualparse):
+    away = dualparse("ask", run, "who painted the mona lisa")
+    assert away.code == 0 and "no answer: " in away.out
+    told = json.loads(dualparse("ask", run, "--json", "which huts have showers").out)
+    assert told["status"] in ("answered", "ambiguous", "refused") and 0 <= told["probability"] <= 1
+    assert_told(dualparse("ask", run, "--today", "2024-01-01", "huts"), "for connected folders")
+
+
 def test_a_question_as_an_argument(run, dualparse):
     result = dualparse("parse", run, "which huts have showers", "--k", "2", "--device", "cpu")
     assert (result.code, result.err) == (0, "")

@@ -1,0 +1,83 @@
+"""What a form of a run's domain says in plain words, without any model: what a person checks an answer by.
+
+In: a domain and a form. Out: an English phrase. Forms of the plain dialect are worded by `dualparse.asking.wording`
+with the domain's own phrases; forms of a grammar by its utterance; any other form by its own words.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from dualparse.asking.wording import Wording
+from dualparse.database.synonyms import Words
+from dualparse.domains import nodes as n
+from dualparse.domains.domain import Domain
+from dualparse.domains.plain import Plain, plain
+from dualparse.domains.schema import Schema
+from dualparse.domains.world import World
+from dualparse.lf.errors import LF_ERRORS
+from dualparse.lf.sexpr import tokenize
+from dualparse.matching.candidates import Candidates, candidates_of
+
+_SYNTAX = frozenset(["(", ")", "lambda", "lambda:e", "lambda:i", "e", "i", "and", "call", "string", "var", "!"])
+_VARIABLE = re.compile(r"\$\d+")
+
+
+class Sayer:
+    """Says the forms of one domain."""
+
+    def __init__(self, domain: Domain):
+        self.domain = domain
+
+    @cached_property
+    def plain(self) -> Plain | None:
+        """The executor of the plain dialect, where that is the domain's language."""
+        if isinstance(self.domain.world, World) and isinstance(self.domain.ontology, Schema):
+            return plain(self.domain.world, self.domain.ontology)
+        return None
+
+    @cached_property
+    def wording(self) -> Wording:
+        return Wording(Words(self.domain.phrases))
+
+    def say(self, form: str) -> str:
+        """A form in plain words."""
+        if self.plain is not None:
+            try:
+                return self._said(self.plain.checker.typed_text(form))
+            except LF_ERRORS:
+                return own_words(form)
+        worded = self._worded
+        number = worded.number(form) if worded is not None else None
+        return worded.utterances[number] if worded is not None and number is not None else own_words(form)
+
+    def _said(self, node: n.Node) -> str:
+        """As ever, but for a question about one thing: whether it is among others."""
+        if isinstance(node, n.Exists) and isinstance(node.of, n.Both) and isinstance(node.of.parts[0], n.Entity):
+            one, *others = map(self.wording.things, node.of.parts)
+            return f"whether {one} is among {' that are also '.join(others)}"
+        return self.wording(node)
+
+    @cached_property
+    def _worded(self) -> Candidates | None:
+        """The forms of the grammar with their utterances; made when first asked for, which takes a second."""
+        return candidates_of(self.domain) if self.domain.grammar is not None else None
+
+
+def own_words(form: str) -> str:
+    """The words that stand in a form.
+
+    >>> own_words("( lambda $0 e ( and ( flight $0 ) ( from $0 boston:ci ) ) )")
+    'flight, from boston'
+    """
+    parts: list[str] = []
+    last = ""
+    for token in tokenize(form):
+        if token == "(":
+            last = ","
+        elif token not in _SYNTAX and not _VARIABLE.fullmatch(token):
+            word = token.partition(":")[0].rpartition(".")[2].lstrip("!").replace("_", " ")
+            parts.append(f"{',' if last == ',' and parts else ''}{' ' if parts else ''}{word}")
+            last = word
+    return "".join(parts).strip()
