@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
+import yaml
 
 from dualparse.config import ANY_DOMAIN, Recipe, read_recipe
 from dualparse.domains.registry import domain_names
@@ -17,6 +19,7 @@ from dualparse.lab.store import Store
 from dualparse.lab.sweep.grid import Cell, cells_of, read_grid
 from dualparse.lab.sweep.plan import Folders, State, by_key, look
 from dualparse.training.sharing import stage_recipe
+from dualparse.use.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "recipes").rglob("*.toml"))
@@ -45,6 +48,20 @@ def test_programs_that_import_us_get_our_types():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert (ROOT / "dualparse" / "py.typed").is_file()
     assert "py.typed" in settings["tool"]["setuptools"]["package-data"]["dualparse"]
+
+
+def test_containers_call_commands_that_exist():
+    image = (ROOT / "deploy" / "Dockerfile").read_text()
+    [default] = [json.loads(line.removeprefix("CMD ")) for line in image.splitlines() if line.startswith("CMD [")]
+    services = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"]
+    connect = services["connect"]["entrypoint"][2].split("|| dualparse ")[1].split()
+    for name, *arguments in (default, services["serve"]["command"], connect):
+        command = typer.main.get_command(app).commands[name]
+        known = {option for each in command.params for option in each.opts}
+        assert {each for each in arguments if each.startswith("--")} <= known
+    named = {each for service in services.values() for each in service.get("depends_on", {})}
+    assert named <= set(services)
+    assert (ROOT / "deploy" / "shop.sql").is_file()
 
 
 def test_a_recipe_for_several_domains_asks_which():

@@ -1,14 +1,19 @@
-"""`dualparse serve`: trained runs as a web service with a page to ask them."""
+"""`dualparse serve`: runs as a web service with a page to ask them."""
 
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from dualparse.errors import InputError
 from dualparse.use.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from dualparse.use.service.served import Target
 
 
 def register(app: typer.Typer) -> None:
@@ -23,10 +28,16 @@ def serve(
         None, envvar="DUALPARSE_TOKEN", help="Ask callers for this bearer token.", show_envvar=True
     ),
     batch: int = typer.Option(32, min=1, max=512, help="Most questions searched together."),
-    workers: int = typer.Option(1, min=1, max=64, help="Searches of a run at the same time; more for idle cores."),
+    searches: int = typer.Option(1, min=1, max=64, help="Searches of a run at the same time, in each process."),
+    workers: int = typer.Option(1, min=1, max=64, help="Processes that serve; more for idle cores."),
     timeout: float = typer.Option(10.0, min=0.1, max=600.0, help="Seconds a request may take."),
     connections: int = typer.Option(2048, min=8, max=100_000, help="Most connections open at once."),
     per_client: int = typer.Option(1024, min=1, max=100_000, help="Most connections of one address open at once."),
+    rate: int = typer.Option(
+        0, min=0, max=1_000_000, help="Most questions of one address a minute, in each process; 0 is any number."
+    ),
+    log: bool = typer.Option(False, "--log", help="A line of JSON for every request, on standard error."),
+    log_questions: bool = typer.Option(False, "--log-questions", help="The same, with what was asked."),
     allowed_host: list[str] = typer.Option(
         [],
         help="Host name to answer to besides this machine's own; others are refused then, whatever --host is. "
@@ -42,30 +53,59 @@ def serve(
     folders = _named(runs)
     if token is not None and not (token.strip() and token.isascii() and token.isprintable()):
         raise InputError("the token must be printable ASCII and not empty")
-    from dualparse.training.run import choose_device
-    from dualparse.use.api import load
-    from dualparse.use.service.app import make_app
     from dualparse.use.service.limits import Limits
-    from dualparse.use.service.served import make_ready
-    from dualparse.use.service.server import is_loopback, listen, names_answered_to, run, url
+    from dualparse.use.service.server import is_loopback, listen, names_answered_to, url
+    from dualparse.use.service.workers import run_workers, shared_figures
 
-    hosts = names_answered_to(host, allowed_host)
     limits = Limits(
-        batch=batch, workers=workers, seconds=timeout, connections=connections, per_client=min(per_client, connections)
+        batch=batch,
+        searches=searches,
+        seconds=timeout,
+        connections=connections,
+        per_client=min(per_client, connections),
+        rate=rate,
     )
     console = Screen(highlight=False, markup=False, soft_wrap=True)
     with listen(host, port) as listener:  # before the models: a taken port should not cost their loading
-        chosen = choose_device(device)
-        parsers = {name: load(folder, device=chosen, compiled=compiled) for name, folder in folders.items()}
-        for parser in parsers.values():
-            make_ready(parser)
-        gc.collect()
-        gc.freeze()  # what is there now stays: looking through it again and again would make requests wait
-        address = url(listener)
-        console.print(f"serving {', '.join(parsers)} at {address} (API: {address}/docs); Ctrl-C ends it")
-        if not is_loopback(host) and token is None:
-            console.print("everyone who reaches this machine can ask; --token limits that", style="yellow")
-        run(make_app(parsers, limits=limits, token=token, hosts=hosts), listener, limits)
+
+        def told() -> None:
+            address = url(listener)
+            console.print(f"serving {', '.join(folders)} at {address} (API: {address}/docs); Ctrl-C ends it")
+            if not is_loopback(host) and token is None:
+                console.print("everyone who reaches this machine can ask; --token limits that", style="yellow")
+
+        def work(ready: Callable[[], None]) -> None:
+            from dualparse.use.service.app import make_app
+            from dualparse.use.service.observing import Log, log_to_stderr
+            from dualparse.use.service.server import run
+
+            targets = _opened(folders, device=device, compiled=compiled)
+            gc.collect()
+            gc.freeze()  # what is there now stays: looking through it again and again would make requests wait
+            ready()
+            hosts = names_answered_to(host, allowed_host)
+            lines = log_to_stderr(questions=log_questions) if log or log_questions else Log()
+            run(make_app(targets, limits=limits, token=token, hosts=hosts, log=lines), listener, limits)
+
+        if workers == 1:
+            work(told)
+            return
+        with shared_figures():
+            told()
+            if failed := run_workers(workers, lambda: work(lambda: None)):
+                raise typer.Exit(failed)
+
+
+def _opened(folders: dict[str, Path], *, device: str, compiled: bool) -> dict[str, Target]:
+    """Everything that is to be served, loaded and used once."""
+    from dualparse.use.api import load
+    from dualparse.use.service.models import make_ready
+    from dualparse.use.service.served import target_of
+
+    parsers = {name: load(folder, device=device, compiled=compiled) for name, folder in folders.items()}
+    for parser in parsers.values():
+        make_ready(parser)
+    return {name: target_of(parser) for name, parser in parsers.items()}
 
 
 def _named(runs: list[str]) -> dict[str, Path]:

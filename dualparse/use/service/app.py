@@ -5,34 +5,35 @@ Every error is `{"error": "..."}` with a fitting status and says nothing about t
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TypeVar
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse
 from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 import dualparse
+from dualparse.asking.reply import Reply
 from dualparse.errors import InputError
 from dualparse.use.api import Parser
-from dualparse.use.service import schemas
+from dualparse.use.service import model_routes, schemas
 from dualparse.use.service.batching import NoRoom
-from dualparse.use.service.guard import Guard, problem
+from dualparse.use.service.guard import LOCKED, Guard, problem
 from dualparse.use.service.limits import Limits
-from dualparse.use.service.served import EXAMPLES, Served, entity_types, open_run, verbalizes
+from dualparse.use.service.observing import CONTENT_TYPE, Figures, Log, Noted, Observer
+from dualparse.use.service.paging import as_csv
+from dualparse.use.service.requests import chosen_run, in_time
+from dualparse.use.service.served import EXAMPLES, Served, Target, open_target, target_of
 
 WEB = Path(dualparse.__file__).parent / "use" / "web"
 DESCRIPTION = (
-    "Questions into logical forms that run. Forms are checked and executed, so every reading of a question comes with "
-    "a verdict and, where it runs, an answer. Requests that arrive together are answered together."
+    "Questions into answers. POST /ask says what was understood, how sure that is, and asks back or refuses where it "
+    "should; POST /run takes the reading that was meant. The other endpoints look into the models of a trained run."
 )
 REFUSALS = {
     401: "The token is missing or wrong (only where the server asks for one).",
@@ -41,6 +42,7 @@ REFUSALS = {
     413: "The body is too large.",
     421: "The server does not answer to this host name.",
     422: "The request is not as described; the error says why.",
+    429: "This client has had its share for now; try again after as many seconds as Retry-After says.",
     431: "The head of the request is too large.",
     500: "An error of the service.",
     503: "Too many requests wait; try again after as many seconds as Retry-After says.",
@@ -50,27 +52,29 @@ RESPONSES: dict[int | str, dict] = {
     status: {"model": schemas.ErrorOut, "description": text} for status, text in REFUSALS.items()
 }
 
-T = TypeVar("T")
+OPEN = ("/", "/docs", "/health", "/ready", "/openapi.json")  # that need no token
 router = APIRouter()
 asking = APIRouter(responses=RESPONSES)
 
 
 def make_app(
-    parsers: Mapping[str, Parser],
+    targets: Mapping[str, Target | Parser],
     *,
     limits: Limits | None = None,
     token: str | None = None,
     hosts: Collection[str] | None = None,
+    log: Log | None = None,
 ) -> FastAPI:
-    """Runs by name, the first of them the default -> the application. `hosts` and `token`: see `Guard`."""
-    limits = limits or Limits()
+    """Targets by name, the first of them the default -> the application. `hosts` and `token`: see `Guard`."""
+    limits, figures = limits or Limits(), Figures()
+    opened = {name: target_of(each) if isinstance(each, Parser) else each for name, each in targets.items()}
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             app.state.runs = {
-                name: await stack.enter_async_context(open_run(name, parser, limits))
-                for name, parser in parsers.items()
+                name: await stack.enter_async_context(open_target(name, target, limits, figures))
+                for name, target in opened.items()
             }
             yield
 
@@ -82,66 +86,51 @@ def make_app(
         docs_url=None,  # its page loads scripts from elsewhere; ours is below
         redoc_url=None,
     )
-    app.state.limits = limits
-    app.add_middleware(Guard, seconds=limits.seconds, token=token, hosts=hosts)
+    app.state.limits, app.state.figures = limits, figures
+    app.add_middleware(Guard, limits=limits, token=token, hosts=hosts)
+    app.add_middleware(Observer, figures=figures, log=log or Log(), paths=[*LOCKED, *OPEN])
     app.include_router(router)
     # The guard judges the token; the scheme tells readers of the document that there is one.
-    app.include_router(asking, dependencies=[Depends(HTTPBearer(auto_error=False))] if token else [])
+    locked = [Depends(HTTPBearer(auto_error=False))] if token else []
+    app.include_router(asking, dependencies=locked)
+    app.include_router(model_routes.router, dependencies=locked, responses=RESPONSES)
     app.mount("/web", StaticFiles(directory=WEB), name="web")
     for error, handler in HANDLERS.items():
         app.add_exception_handler(error, handler)
     return app
 
 
-def _run(request: Request, name: str | None) -> Served:
-    runs: dict[str, Served] = request.app.state.runs
-    chosen = next(iter(runs)) if name is None else name
-    if chosen not in runs:
-        raise HTTPException(404, f"no such run; there is {', '.join(runs)}")
-    return runs[chosen]
+@asking.post("/ask")
+async def ask(request: Request, asked: schemas.AskRequest) -> schemas.ReplyResponse:
+    """Ask a question: an answer, readings to choose from, or a refusal with its reason."""
+    run = chosen_run(request, asked.run)
+    reply, total = await in_time(request, run.ask(asked.question, asked.limit))
+    return _reply(request, run, reply, total)
 
 
-async def _in_time(request: Request, result: Awaitable[T]) -> T:
-    async with asyncio.timeout(request.app.state.limits.seconds):
-        return await result
+@asking.post("/run")
+async def run_form(request: Request, asked: schemas.RunRequest) -> schemas.ReplyResponse:
+    """Run a form: the reading that somebody has chosen, or the next rows of an answer."""
+    run = chosen_run(request, asked.run)
+    reply, total = await in_time(request, run.run(asked.form, asked.question, asked.offset, asked.limit))
+    return _reply(request, run, reply, total, asked.offset)
 
 
-@asking.post("/parse", response_model=schemas.ParseResponse)
-async def parse(request: Request, asked: schemas.ParseRequest) -> Response:
-    """Read a question: its likeliest logical forms, each with score, verdict and answer."""
-    run = _run(request, asked.run)
-    parses = await _in_time(request, run.parse(asked.question, asked.k))
-    shown = [schemas.ParseOut.model_validate(parse) for parse in parses]
-    answer = schemas.ParseResponse(run=run.name, question=asked.question, parses=shown)
-    return Response(answer.model_dump_json(), media_type="application/json")  # as it is: nothing is checked twice
+@asking.post("/export", response_class=PlainTextResponse, responses={200: {"content": {"text/csv": {}}}})
+async def export(request: Request, asked: schemas.ChosenForm) -> Response:
+    """All rows of a form's answer as CSV."""
+    run = chosen_run(request, asked.run)
+    reply = await in_time(request, run.whole(asked.form, asked.question))
+    if not reply.answered:
+        raise InputError(reply.reason or "the form has no answer")
+    headers = {"Content-Disposition": 'attachment; filename="answer.csv"'}
+    return Response(as_csv(reply), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-@asking.post("/verbalize")
-async def verbalize(request: Request, asked: schemas.VerbalizeRequest) -> schemas.VerbalizeResponse:
-    """Say a logical form in words: the way back, by the dual model."""
-    run = _run(request, asked.run)
-    wordings = await _in_time(request, run.verbalize(asked.form, asked.k))
-    shown = [schemas.WordingOut.model_validate(wording) for wording in wordings]
-    return schemas.VerbalizeResponse(run=run.name, form=asked.form, wordings=shown)
-
-
-@asking.post("/execute")
-async def execute(request: Request, asked: schemas.ExecuteRequest) -> schemas.ExecuteResponse:
-    """Check a logical form and run it. No model takes part."""
-    run = _run(request, asked.run)
-    done = await _in_time(request, run.execute(asked.form))
-    verdict = schemas.VerdictOut.model_validate(done.verdict)
-    return schemas.ExecuteResponse(run=run.name, form=asked.form, verdict=verdict, answer=done.answer)
-
-
-@asking.post("/explain")
-async def explain(request: Request, asked: schemas.ExplainRequest) -> schemas.ExplainResponse:
-    """What the model looked at for each token of a form, and what it copied from the question."""
-    run = _run(request, asked.run)
-    found = asdict(await _in_time(request, run.explain(asked.question, asked.form)))
-    found["attention"] = [[round(weight, 4) for weight in row] for row in found["attention"]]
-    found["gate"] = [round(share, 4) for share in found["gate"]]
-    return schemas.ExplainResponse(run=run.name, **found)
+def _reply(request: Request, run: Served, reply: Reply, total: int, offset: int = 0) -> schemas.ReplyResponse:
+    noted: Noted = request.state.noted
+    noted.run, noted.outcome, noted.question = run.name, reply.status, reply.question
+    return schemas.ReplyResponse(run=run.name, offset=offset, total=total, **reply.to_dict())
 
 
 @asking.get("/domains")
@@ -152,20 +141,21 @@ async def domains(request: Request) -> schemas.DomainsResponse:
 
 
 def _described(run: Served) -> schemas.RunOut:
-    domain = run.parser.domain
+    about = run.target.about
     types = [
-        schemas.EntityType(name=name, count=len(entities), examples=entities[:EXAMPLES])
-        for name, entities in entity_types(domain).items()
+        schemas.EntityType(name=name, count=len(entities), examples=list(entities[:EXAMPLES]))
+        for name, entities in about.types
     ]
     return schemas.RunOut(
         name=run.name,
-        domain=domain.name,
-        title=domain.title,
-        description=domain.description,
-        questions=list(domain.questions),
+        domain=about.domain,
+        title=about.title,
+        description=about.description,
+        questions=list(about.questions),
         types=types,
-        executes=domain.execute is not None,
-        verbalizes=verbalizes(run.parser),
+        executes=about.executes,
+        models=run.opened is not None,
+        verbalizes=run.verbalizes,
     )
 
 
@@ -175,6 +165,21 @@ async def health(request: Request) -> schemas.HealthResponse:
     runs: dict[str, Served] = request.app.state.runs
     waiting = sum(queue.waiting for run in runs.values() for queue in run.queues)
     return schemas.HealthResponse(status="ok", version=dualparse.__version__, runs=list(runs), waiting=waiting)
+
+
+@router.get("/ready", responses={503: {"model": schemas.ReadyResponse, "description": "Not now."}})
+async def ready(request: Request, response: Response) -> schemas.ReadyResponse:
+    """Whether a question would be taken now: all runs are open, and none has as much to do as it may have."""
+    runs: dict[str, Served] = request.app.state.runs
+    full = [run.name for run in runs.values() if any(queue.full for queue in run.queues)]
+    response.status_code = 503 if full else 200
+    return schemas.ReadyResponse(ready=not full, full=full)
+
+
+@asking.get("/metrics", include_in_schema=False)
+async def metrics(request: Request) -> Response:
+    figures: Figures = request.app.state.figures
+    return Response(figures.text(), media_type=CONTENT_TYPE)
 
 
 @router.get("/", include_in_schema=False)

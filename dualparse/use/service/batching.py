@@ -39,6 +39,7 @@ class Batcher(Generic[Job, Result]):
     room     jobs that may wait; one more is refused with `NoRoom`
     workers  calls at the same time
     alike    only jobs for which this gives the same go into one call
+    seen     is told the size of every batch
     """
 
     def __init__(
@@ -49,8 +50,9 @@ class Batcher(Generic[Job, Result]):
         room: int,
         workers: int = 1,
         alike: Callable[[Job], Hashable] = lambda job: None,
+        seen: Callable[[int], object] = lambda size: None,
     ):
-        self._work, self._most, self._room, self._alike = work, most, room, alike
+        self._work, self._most, self._room, self._alike, self._seen = work, most, room, alike, seen
         self._workers = self._idle = workers
         self._tickets: deque[_Ticket[Job, Result]] = deque()
         self._changed = asyncio.Event()
@@ -71,9 +73,14 @@ class Batcher(Generic[Job, Result]):
     def waiting(self) -> int:
         return len(self._tickets)
 
+    @property
+    def full(self) -> bool:
+        """Whether one more job would be refused."""
+        return self._closing or len(self._tickets) >= self._room
+
     async def submit(self, job: Job) -> Result:
         """The job's result, or the error its own run raised. A caller that is cancelled gives its place away."""
-        if self._closing or len(self._tickets) >= self._room:
+        if self.full:
             raise NoRoom
         ticket: _Ticket[Job, Result] = _Ticket(job, asyncio.get_running_loop().create_future())
         self._tickets.append(ticket)
@@ -117,6 +124,7 @@ class Batcher(Generic[Job, Result]):
         tickets = [ticket for ticket in tickets if not ticket.result.done()]
         if not tickets:
             return
+        self._seen(len(tickets))
         call = asyncio.get_running_loop().run_in_executor(self._threads, self._work, [t.job for t in tickets])
         await asyncio.wait([call])
         error = call.exception()

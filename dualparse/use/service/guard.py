@@ -1,20 +1,25 @@
 """What every request must pass before it reaches a route: ASGI middleware.
 
 Refused, as JSON: a foreign host name (a page elsewhere whose name points here could else read our answers), a missing
-or wrong token, a body that is too large or too slow. Every answer gets headers that keep the page to itself.
+or wrong token, too many requests of one client, a body that is too large or too slow. Every answer gets headers that
+keep the page to itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
+import time
 from collections.abc import Collection
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dualparse.use.service.limits import MAX_BODY
+from dualparse.use.service.limits import MAX_BODY, Limits
+from dualparse.use.service.observing import Noted
+from dualparse.use.service.rates import Rates
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -27,7 +32,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
-LOCKED = frozenset({"/parse", "/verbalize", "/execute", "/explain", "/domains"})
+QUESTIONS = frozenset({"/ask", "/run", "/export", "/feedback", "/parse", "/verbalize", "/execute", "/explain"})
+LOCKED = QUESTIONS | {"/domains", "/metrics"}
 
 
 def problem(status: int, message: str, **headers: str) -> JSONResponse:
@@ -39,14 +45,15 @@ def problem(status: int, message: str, **headers: str) -> JSONResponse:
 class Guard:
     """hosts: names this server answers to, None for any; token: what `Authorization: Bearer` must say, if anything."""
 
-    def __init__(self, app: ASGIApp, *, seconds: float, token: str | None = None, hosts: Collection[str] | None = None):
-        self.app, self.seconds, self.token, self.hosts = app, seconds, token, hosts
+    def __init__(self, app: ASGIApp, *, limits: Limits, token: str | None = None, hosts: Collection[str] | None = None):
+        self.app, self.seconds, self.token, self.hosts = app, limits.seconds, token, hosts
+        self.rates = Rates(limits.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        refusal, body = self._refusal(scope["path"], Headers(scope=scope)), b""
+        refusal, body = self._refusal(scope["path"], Headers(scope=scope)) or self._too_many(scope), b""
         if refusal is None:
             try:
                 async with asyncio.timeout(self.seconds):
@@ -56,7 +63,20 @@ class Guard:
         if refusal is None:
             await self.app(scope, _replay(body, receive), _with_headers(send))
         else:
+            noted: Noted | None = scope.get("state", {}).get("noted")
+            if noted is not None:
+                noted.refused = True
             await refusal(scope, receive, send)
+
+    def _too_many(self, scope: Scope) -> JSONResponse | None:
+        """The answer to a client that has had its share of questions for now."""
+        if scope["path"] not in QUESTIONS:
+            return None
+        client = scope.get("client")
+        wait = math.ceil(self.rates.wait(client[0] if client else "", time.monotonic()))
+        if not wait:
+            return None
+        return problem(429, f"too many requests; try again in {wait} s", Retry_After=str(wait))
 
     def _refusal(self, path: str, headers: Headers) -> JSONResponse | None:
         """The answer to a request that may not pass, judged by its head alone."""

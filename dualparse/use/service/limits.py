@@ -8,6 +8,7 @@ MAX_QUESTION = 2_000  # characters; the parser takes at most 200 words
 MAX_FORM = 10_000  # characters
 MAX_NAME = 200  # characters of a run's name
 MAX_K = 20  # readings or wordings
+MAX_COMMENT = 2_000  # characters
 MAX_BODY = 64 * 1024  # bytes
 MAX_HEAD = 16 * 1024  # bytes of a request's first line and headers
 MAX_PIPELINED = 16  # requests of one connection that wait behind the one that is answered
@@ -18,7 +19,7 @@ class Limits:
     """How a server divides its work.
 
     batch    most questions searched together
-    workers  searches at the same time, for each run
+    searches  at the same time, for each run
     room     most jobs that wait for one model
     seconds  most for one request
     form_seconds    most for the execution of a form
@@ -26,10 +27,11 @@ class Limits:
     head_seconds  most for the head of a request to arrive
     connections   most that are open
     per_client    most that one address has open
+    rate          requests a minute that one address may make; 0: as many as it likes
     """
 
     batch: int = 32
-    workers: int = 1
+    searches: int = 1
     room: int = 256
     seconds: float = 10.0
     form_seconds: float = 1.0
@@ -37,3 +39,4 @@ class Limits:
     head_seconds: float = 5.0
     connections: int = 2048
     per_client: int = 1024
+    rate: int = 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from dualparse.use.service.limits import MAX_FORM, MAX_K, MAX_NAME, MAX_QUESTION
+from dualparse.use.service.paging import MOST_PAGE, PAGE
 
 
 class _Request(BaseModel):
@@ -28,6 +29,25 @@ class ParseRequest(_Request):
     k: Count = 5
 
 
+Offset = Annotated[int, Field(ge=0, le=10_000_000, description="Rows to leave out before the first.")]
+Limit = Annotated[int, Field(ge=1, le=MOST_PAGE, description="Rows at most.")]
+
+
+class AskRequest(_Request):
+    question: Question
+    limit: Limit = PAGE
+
+
+class ChosenForm(_Request):
+    form: Form
+    question: Annotated[str, Field(max_length=MAX_QUESTION, description="The question it is the reading of.")] = ""
+
+
+class RunRequest(ChosenForm):
+    offset: Offset = 0
+    limit: Limit = PAGE
+
+
 class VerbalizeRequest(_Request):
     form: Form
     k: Count = 1
@@ -44,6 +64,37 @@ class ExplainRequest(_Request):
 
 class _Response(BaseModel):
     model_config = ConfigDict(from_attributes=True)  # made of the API's own dataclasses
+
+
+class ChoiceOut(_Response):
+    form: str = Field(description="What POST /run takes.")
+    said: str = Field(description="The reading in plain words.")
+    probability: float
+
+
+class ReplyOut(_Response):
+    question: str
+    status: Literal["answered", "ambiguous", "refused", "error"] = Field(
+        description="ambiguous: choices holds the readings; refused, error: reason says why."
+    )
+    columns: list[str]
+    units: list[str] = Field(description="The unit of each column, empty without one.")
+    rows: list[list[str | int | float | bool | None]] = Field(description="This page of the answer.")
+    kind: str = Field(description="rows, value, yes_no or none; empty without an answer.")
+    form: str
+    sql: str
+    said: str = Field(description="What was understood, in plain words.")
+    probability: float = Field(description="That the answer is right; of a refusal, that the best reading is.")
+    reason: str
+    notes: list[str] = Field(description="What was guessed about the question's text.")
+    choices: list[ChoiceOut] = Field(description="The readings to choose from; of an answer, others that were close.")
+    truncated: bool = Field(description="There are more rows than these.")
+
+
+class ReplyResponse(ReplyOut):
+    run: str
+    offset: int = Field(description="Rows before the first of this page.")
+    total: int = Field(description="Rows there are; where the database was cut short, at least so many.")
 
 
 class VerdictOut(_Response):
@@ -116,6 +167,7 @@ class RunOut(_Response):
     questions: list[str] = Field(description="Example questions.")
     types: list[EntityType] = Field(description="Types of the entities that questions can name.")
     executes: bool = Field(description="Whether forms have answers; else they are only checked.")
+    models: bool = Field(description="A trained run: /parse, /verbalize, /execute and /explain answer for it too.")
     verbalizes: bool = Field(description="Whether the run can say forms in words.")
 
 
@@ -128,6 +180,11 @@ class HealthResponse(_Response):
     version: str
     runs: list[str]
     waiting: int = Field(description="Requests that wait for a model.")
+
+
+class ReadyResponse(_Response):
+    ready: bool = Field(description="Whether a question would be taken now.")
+    full: list[str] = Field(description="Runs whose queues take no more.")
 
 
 class ErrorOut(_Response):

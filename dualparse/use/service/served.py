@@ -1,148 +1,148 @@
-"""One run as the service holds it: its parser, and a queue for each thing it can be asked.
+"""What is served under one name: a connected folder, a run, or a domain; its `Asker`, and for a run its models.
 
-In: requests' texts. Out: the plain results of `dualparse.use.api`. Questions are searched together; what has no batched
-form (wordings, whose phrases are drawn anew for each form, explanations) runs one by one in its own thread. Forms that
-callers send are executed apart from all that: see `dualparse.use.service.apart`.
+In: requests' texts. Out: `Reply`s, and of models the plain results of `dualparse.use.api`.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from queue import SimpleQueue
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
+from dualparse.asking.reply import Asker, Reply
 from dualparse.domains.domain import Domain
-from dualparse.domains.text import Reading
 from dualparse.errors import InputError
-from dualparse.use.api import Explanation, Parse, Parser, Wording
-from dualparse.use.service import apart
-from dualparse.use.service.apart import Apart, Executed
-from dualparse.use.service.batching import Batcher, Job, Result
+from dualparse.use.api import Parser
+from dualparse.use.service.batching import Batcher
 from dualparse.use.service.limits import Limits
+from dualparse.use.service.models import Models, open_models, verbalizes
+from dualparse.use.service.observing import Figures
+from dualparse.use.service.paging import Remembered, page
+from dualparse.use.service.run_asker import RunAsker, reply_of
 
 EXAMPLES = 3  # entities shown of a type
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question, and how many readings of it are wanted."""
+@runtime_checkable
+class AsksMany(Protocol):
+    """An asker to whom many questions at once are less work than one by one."""
 
-    question: str
-    k: int
+    def ask_all(self, questions: Sequence[str]) -> list[Reply]: ...
+
+
+@dataclass(frozen=True)
+class About:
+    """What a newcomer is told: a title, a sentence, example questions, types of entities with their names."""
+
+    domain: str
+    title: str
+    description: str = ""
+    questions: tuple[str, ...] = ()
+    types: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    executes: bool = True
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something to serve; `parser` is None where there are no models."""
+
+    about: About
+    asker: Asker
+    parser: Parser | None = None
+
+
+def target_of(parser: Parser) -> Target:
+    """A run as something to serve."""
+    return Target(about(parser.domain), RunAsker(parser), parser)
 
 
 @dataclass(frozen=True)
 class Served:
-    """A run under its name, with its queues open."""
+    """A target under its name, with its queues open."""
 
     name: str
-    parser: Parser
-    parsing: Batcher[Asked, list[Parse] | InputError]
-    wording: Batcher[tuple[str, int], list[Wording]]
-    explaining: Batcher[tuple[str, str | None], Explanation]
-    executing: Batcher[str, Executed]
+    target: Target
+    asking: Batcher[str, Reply]
+    running: Batcher[tuple[str, str], Reply]
+    opened: Models | None
+    remembered: Remembered
 
     @property
     def queues(self) -> tuple[Batcher, ...]:
-        return self.parsing, self.wording, self.explaining, self.executing
+        return self.asking, self.running, *(self.opened.queues if self.opened else ())
 
-    async def parse(self, question: str, k: int) -> list[Parse]:
-        found = await self.parsing.submit(Asked(question, k))
-        if isinstance(found, InputError):
-            raise found
-        return found
+    @property
+    def models(self) -> Models:
+        """The models of a run; `InputError` for a target that has none."""
+        if self.opened is None:
+            raise InputError(f"{self.name} has no trained models: POST /ask answers its questions")
+        return self.opened
 
-    async def verbalize(self, form: str, k: int) -> list[Wording]:
-        if not verbalizes(self.parser):
-            raise InputError(f"the run {self.name} cannot say forms in words: its recipe trains no lf2q model")
-        return await self.wording.submit((form, k))
+    @property
+    def verbalizes(self) -> bool:
+        return self.opened is not None and verbalizes(self.opened.parser)
 
-    async def explain(self, question: str, form: str | None) -> Explanation:
-        return await self.explaining.submit((question, form))
+    async def ask(self, question: str, limit: int) -> tuple[Reply, int]:
+        """The reply with the first rows of its answer, and how many rows there are."""
+        reply = await self.asking.submit(question)
+        self.remembered.keep(reply)
+        return page(reply, 0, limit), len(reply.rows)
 
-    async def execute(self, form: str) -> Executed:
-        return await self.executing.submit(form)
+    async def run(self, form: str, question: str, offset: int, limit: int) -> tuple[Reply, int]:
+        """The same for a form, from any row on."""
+        reply = await self.whole(form, question)
+        return page(reply, offset, limit), len(reply.rows)
+
+    async def whole(self, form: str, question: str) -> Reply:
+        """The reply to a form with all rows."""
+        if reply := self.remembered.get((form, question)):
+            return reply
+        if self.opened is not None:  # forms of strangers are run apart
+            done = await self.opened.execute(form)
+            reply = reply_of(form, question, done.verdict, done.answer)
+        else:
+            reply = await self.running.submit((form, question))
+        reply = replace(reply, question=question, form=reply.form or form)
+        self.remembered.keep(reply)
+        return reply
 
 
 @asynccontextmanager
-async def open_run(name: str, parser: Parser, limits: Limits) -> AsyncIterator[Served]:
-    """A run with its queues open; leaving finishes what they accepted."""
-    beams = parser.recipe.search.beams
+async def open_target(name: str, target: Target, limits: Limits, figures: Figures) -> AsyncIterator[Served]:
+    """A target with its queues open; leaving finishes what they accepted."""
+    asker = target.asker
+    many = isinstance(asker, AsksMany)
 
-    def width(asked: Asked) -> int:
-        """Questions that are searched equally wide are searched together: neighbours never change an answer."""
-        return max(asked.k, beams)
+    def ask(questions: Sequence[str]) -> list[Reply]:
+        return asker.ask_all(questions) if isinstance(asker, AsksMany) else [asker.ask(each) for each in questions]
 
-    def parse(batch: Sequence[Asked]) -> list[list[Parse] | InputError]:
-        readings = [_read(parser, asked.question) for asked in batch]
-        good = [reading for reading in readings if isinstance(reading, Reading)]
-        found = iter(parser.parse_readings(good, k=max(asked.k for asked in batch)))
-        return [
-            next(found)[: asked.k] if isinstance(reading, Reading) else reading
-            for asked, reading in zip(batch, readings, strict=True)
-        ]
+    def run(jobs: Sequence[tuple[str, str]]) -> list[Reply]:
+        return [asker.run(form, question) for form, question in jobs]
 
     async with AsyncExitStack() as stack:
-        processes = _processes(parser.domain, limits)
-        for process in processes:
-            stack.callback(process.close)  # when the queue is empty
-        await asyncio.gather(*(asyncio.to_thread(process.start) for process in processes))
-        free: SimpleQueue[Apart] = SimpleQueue()
-        for process in processes:
-            free.put(process)
-
-        def execute(forms: Sequence[str]) -> list[Executed]:
-            if not processes:
-                return [apart.execute(parser.domain, form, seconds=limits.form_seconds) for form in forms]
-            process = free.get()
-            try:
-                return [process.execute(form) for form in forms]
-            finally:
-                free.put(process)
-
-        async def queue(work: Callable[[Sequence[Job]], Sequence[Result]]) -> Batcher[Job, Result]:
-            return await stack.enter_async_context(Batcher(work, most=1, room=limits.room))
-
-        parsing = Batcher(parse, most=limits.batch, room=limits.room, workers=limits.workers, alike=width)
-        yield Served(
-            name,
-            parser,
-            await stack.enter_async_context(parsing),
-            await queue(lambda jobs: [parser.verbalize(form, k=k) for form, k in jobs]),
-            await queue(lambda jobs: [parser.explain(question, form) for question, form in jobs]),
-            await stack.enter_async_context(
-                Batcher(execute, most=1, room=limits.room, workers=max(len(processes), 1)),
-            ),
+        asking = Batcher(
+            ask,
+            most=limits.batch if many else 1,
+            room=limits.room,
+            workers=limits.searches,
+            seen=figures.batches.labels(name, "ask").observe,
         )
+        running = Batcher(run, most=1, room=limits.room)
+        models = None
+        if target.parser is not None:
+            models = await stack.enter_async_context(open_models(name, target.parser, limits, figures))
+        await stack.enter_async_context(asking)
+        await stack.enter_async_context(running)
+        yield Served(name, target, asking, running, models, Remembered())
 
 
-def _processes(domain: Domain, limits: Limits) -> list[Apart]:
-    """Where forms of strangers are executed; nowhere else than here for a domain that only this process has."""
-    count = limits.form_processes if domain.opened_as else 0
-    return [Apart(domain.opened_as, seconds=limits.form_seconds) for _ in range(count)]
-
-
-def _read(parser: Parser, question: str) -> Reading | InputError:
-    """A question's words, or why it has none; it must not stop those it waits with."""
-    try:
-        return parser.read(question)
-    except InputError as error:
-        return error
-
-
-def verbalizes(parser: Parser) -> bool:
-    return "lf2q" in parser.recipe.stages or parser.run.weights("lf2q").exists()
-
-
-def make_ready(parser: Parser) -> None:
-    """Load the models and use them once: the first caller should not wait for that."""
-    question = next(iter(parser.domain.questions), "hello")
-    best = parser.parse(question, k=1)[0]
-    if verbalizes(parser) and best.verdict.surface:
-        parser.verbalize(best.form)
+def about(domain: Domain) -> About:
+    """What a domain tells of itself."""
+    types = tuple((name, tuple(entities)) for name, entities in entity_types(domain).items())
+    executes = domain.execute is not None
+    return About(domain.name, domain.title, domain.description, tuple(domain.questions), types, executes)
 
 
 def entity_types(domain: Domain) -> dict[str, list[str]]:

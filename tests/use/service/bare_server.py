@@ -34,7 +34,7 @@ async def parse(asked: dict) -> str:
 if __name__ == "__main__":
     told = dict(argument.split("=") for argument in sys.argv[1:])
     limits = Limits(**{name: type(getattr(Limits, name))(value) for name, value in told.items()})
-    app.add_middleware(Guard, seconds=limits.seconds)
+    app.add_middleware(Guard, limits=limits)
     with listen("127.0.0.1", 0) as listener:
         print(url(listener), flush=True)
         run(app, listener, limits)

@@ -20,7 +20,7 @@ from dualparse.errors import InputError
 from dualparse.use.api import Parser
 from dualparse.use.service.app import WEB, make_app
 from dualparse.use.service.limits import MAX_BODY, MAX_FORM, MAX_K, MAX_QUESTION, Limits
-from dualparse.use.service.served import make_ready
+from dualparse.use.service.models import make_ready
 
 
 class Changed(Parser):

@@ -82,6 +82,36 @@ def wait_until(happened) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can split processes")
+def test_several_processes_serve_one_address(run_folder):
+    with process(run_folder, "--workers", "2") as (server, url):
+        assert (
+            httpx.post(f"{url}/ask", json={"question": "list all lakes"}, timeout=60).json()["form"] == "( all lake )"
+        )
+        children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
+        if children.exists():
+            first, second = map(int, children.read_text().split())
+            os.kill(first, signal.SIGKILL)
+            wait_until(lambda: len(children.read_text().split()) == 2)
+            assert str(second) in children.read_text().split()
+        for _ in range(4):
+            httpx.post(f"{url}/ask", json={"question": "list all lakes"}, timeout=60)
+        assert 'dualparse_replies_total{outcome="answered",run="run"} 5.0' in httpx.get(f"{url}/metrics").text
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(30) == 0
+
+
+def test_workers_that_cannot_start_end_the_command(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-m", "dualparse.use.cli.main", "serve", str(tmp_path), "--port", "0", "--workers", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.wait(120) == 2
+        assert server.stderr is not None and "not a run folder" in server.stderr.read()
+
+
 def test_the_token_comes_from_the_environment(run_folder):
     with process(run_folder, DUALPARSE_TOKEN="sesame") as (_, url):
         assert httpx.get(f"{url}/domains").status_code == 401

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from dualparse.use.service.app import make_app
 
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
-PATHS = ["/parse", "/verbalize", "/execute", "/explain", "/domains", "/health"]
+PATHS = ["/ask", "/run", "/export", "/parse", "/verbalize", "/execute", "/explain", "/domains", "/health", "/ready"]
 
 
 @pytest.fixture(scope="module")

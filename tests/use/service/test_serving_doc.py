@@ -13,13 +13,14 @@ import toy_run
 from dualparse.domains.text import MAX_WORDS
 from dualparse.use.service.app import make_app
 from dualparse.use.service.limits import MAX_BODY, MAX_FORM, MAX_HEAD, MAX_K, MAX_PIPELINED, MAX_QUESTION, Limits
+from dualparse.use.service.paging import KEPT, MOST_PAGE, PAGE
 
 TEXT = (Path(__file__).parents[3] / "docs" / "serving.md").read_text(encoding="utf-8")
 
 
 def test_the_commands_work(parser):
     commands = re.findall(r"^\$ curl localhost:8000(.*)$", TEXT, flags=re.MULTILINE)
-    assert len(commands) == 5
+    assert len(commands) == 8
     with toy_run.serving(make_app({"toy": parser})) as url:
         for command in commands:
             path, *rest = shlex.split(command)
@@ -34,6 +35,8 @@ def test_the_limits_are_those_of_the_service():
     assert f"larger than {MAX_BODY} bytes" in told
     assert f"at most {MAX_QUESTION} characters and {MAX_WORDS} words, a form {MAX_FORM} characters" in told
     assert f"`k` is at most {MAX_K}" in told
+    assert f"A page has {PAGE} rows, or as many as `limit` says ({MOST_PAGE} at most)" in told
+    assert f"the last {KEPT} long answers" in told
     assert f"{limits.seconds:g} seconds (`--timeout`), and {limits.room} may wait" in told
     assert f"up to {limits.batch} (`--batch`)" in told
     assert f"| at most {MAX_HEAD} bytes, and {limits.head_seconds:g} seconds to arrive" in told

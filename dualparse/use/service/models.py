@@ -1,0 +1,150 @@
+"""The models of a run as the service holds them: the parser, and a queue for each thing it can be asked.
+
+In: requests' texts. Out: the plain results of `dualparse.use.api`. Questions are searched together; what has no batched
+form (wordings, whose phrases are drawn anew for each form, explanations) runs one by one in its own thread. Forms that
+callers send are executed apart from all that: see `dualparse.use.service.apart`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+from dualparse.domains.domain import Domain
+from dualparse.domains.text import Reading
+from dualparse.errors import InputError
+from dualparse.use.api import Explanation, Parse, Parser, Wording
+from dualparse.use.service import apart
+from dualparse.use.service.apart import Apart, Executed
+from dualparse.use.service.batching import Batcher, Job, Result
+from dualparse.use.service.limits import Limits
+from dualparse.use.service.observing import Figures
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and how many readings of it are wanted."""
+
+    question: str
+    k: int
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of the run of this name, with their queues open."""
+
+    name: str
+    parser: Parser
+    parsing: Batcher[Asked, list[Parse] | InputError]
+    wording: Batcher[tuple[str, int], list[Wording]]
+    explaining: Batcher[tuple[str, str | None], Explanation]
+    executing: Batcher[str, Executed]
+
+    @property
+    def queues(self) -> tuple[Batcher, ...]:
+        return self.parsing, self.wording, self.explaining, self.executing
+
+    async def parse(self, question: str, k: int) -> list[Parse]:
+        found = await self.parsing.submit(Asked(question, k))
+        if isinstance(found, InputError):
+            raise found
+        return found
+
+    async def verbalize(self, form: str, k: int) -> list[Wording]:
+        if not verbalizes(self.parser):
+            raise InputError(f"the run {self.name} cannot say forms in words: its recipe trains no lf2q model")
+        return await self.wording.submit((form, k))
+
+    async def explain(self, question: str, form: str | None) -> Explanation:
+        return await self.explaining.submit((question, form))
+
+    async def execute(self, form: str) -> Executed:
+        return await self.executing.submit(form)
+
+
+@asynccontextmanager
+async def open_models(name: str, parser: Parser, limits: Limits, figures: Figures) -> AsyncIterator[Models]:
+    """A run's models with their queues open; leaving finishes what they accepted."""
+    beams = parser.recipe.search.beams
+
+    def width(asked: Asked) -> int:
+        """Questions that are searched equally wide are searched together: neighbours never change an answer."""
+        return max(asked.k, beams)
+
+    def parse(batch: Sequence[Asked]) -> list[list[Parse] | InputError]:
+        readings = [_read(parser, asked.question) for asked in batch]
+        good = [reading for reading in readings if isinstance(reading, Reading)]
+        found = iter(parser.parse_readings(good, k=max(asked.k for asked in batch)))
+        return [
+            next(found)[: asked.k] if isinstance(reading, Reading) else reading
+            for asked, reading in zip(batch, readings, strict=True)
+        ]
+
+    async with AsyncExitStack() as stack:
+        processes = _processes(parser.domain, limits)
+        for process in processes:
+            stack.callback(process.close)  # when the queue is empty
+        await asyncio.gather(*(asyncio.to_thread(process.start) for process in processes))
+        free: SimpleQueue[Apart] = SimpleQueue()
+        for process in processes:
+            free.put(process)
+
+        def execute(forms: Sequence[str]) -> list[Executed]:
+            if not processes:
+                return [apart.execute(parser.domain, form, seconds=limits.form_seconds) for form in forms]
+            process = free.get()
+            try:
+                return [process.execute(form) for form in forms]
+            finally:
+                free.put(process)
+
+        async def queue(work: Callable[[Sequence[Job]], Sequence[Result]]) -> Batcher[Job, Result]:
+            return await stack.enter_async_context(Batcher(work, most=1, room=limits.room))
+
+        parsing = Batcher(
+            parse,
+            most=limits.batch,
+            room=limits.room,
+            workers=limits.searches,
+            alike=width,
+            seen=figures.batches.labels(name, "parse").observe,
+        )
+        yield Models(
+            name,
+            parser,
+            await stack.enter_async_context(parsing),
+            await queue(lambda jobs: [parser.verbalize(form, k=k) for form, k in jobs]),
+            await queue(lambda jobs: [parser.explain(question, form) for question, form in jobs]),
+            await stack.enter_async_context(
+                Batcher(execute, most=1, room=limits.room, workers=max(len(processes), 1)),
+            ),
+        )
+
+
+def _processes(domain: Domain, limits: Limits) -> list[Apart]:
+    """Where forms of strangers are executed; nowhere else than here for a domain that only this process has."""
+    count = limits.form_processes if domain.opened_as else 0
+    return [Apart(domain.opened_as, seconds=limits.form_seconds) for _ in range(count)]
+
+
+def _read(parser: Parser, question: str) -> Reading | InputError:
+    """A question's words, or why it has none; it must not stop those it waits with."""
+    try:
+        return parser.read(question)
+    except InputError as error:
+        return error
+
+
+def verbalizes(parser: Parser) -> bool:
+    return "lf2q" in parser.recipe.stages or parser.run.weights("lf2q").exists()
+
+
+def make_ready(parser: Parser) -> None:
+    """Load the models and use them once: the first caller should not wait for that."""
+    question = next(iter(parser.domain.questions), "hello")
+    best = parser.parse(question, k=1)[0]
+    if verbalizes(parser) and best.verdict.surface:
+        parser.verbalize(best.form)

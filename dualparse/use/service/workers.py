@@ -1,0 +1,90 @@
+"""Several processes that take connections from one socket: for machines with cores that one process leaves idle.
+
+In: a listening socket's server as a function, and how many. Each process opens everything itself, after it was split
+off: nothing that holds threads or connections is carried over. One that is killed is started again, unless that happens
+too often; one that ends with an error of the user's ends all. SIGTERM and Ctrl-C end all of them as they end one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dualparse.errors import InputError
+
+SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"  # read by prometheus_client when it is imported
+MOST_DEATHS, WITHIN = 10, 60.0  # of processes, in so many seconds: then starting them again makes nothing better
+USERS_ERROR = 2  # exit code
+
+
+@contextmanager
+def shared_figures() -> Iterator[None]:
+    """A folder in which the figures of all processes come together, for as long as they run."""
+    with tempfile.TemporaryDirectory(prefix="dualparse-figures-") as folder:
+        os.environ[SHARED_FIGURES] = folder
+        try:
+            yield
+        finally:
+            del os.environ[SHARED_FIGURES]
+
+
+def run_workers(count: int, serve: Callable[[], None]) -> int:
+    """Keep so many processes serving until a signal; the exit code is that of the first that failed, or 0."""
+    if not hasattr(os, "fork"):
+        raise InputError("--workers needs a system that can split processes (Linux, macOS)")
+    running: set[int] = set()
+    deaths: list[float] = []
+    ending = False
+
+    def end(*_: object) -> None:
+        nonlocal ending
+        ending = True
+        for process in running:
+            os.kill(process, signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    running.update(_split_off(serve) for _ in range(count))
+    failed = 0
+    while running:
+        process, status = os.wait()
+        running.discard(process)
+        if ending:
+            continue
+        code, now = os.waitstatus_to_exitcode(status), time.monotonic()
+        deaths = [*(death for death in deaths if death > now - WITHIN), now]
+        if code == USERS_ERROR or len(deaths) > MOST_DEATHS:
+            failed = abs(code) or 1
+            end()
+        else:
+            running.add(_split_off(serve))
+            if ending:  # the signal came meanwhile
+                end()
+    return failed
+
+
+def _split_off(serve: Callable[[], None]) -> int:
+    """A new process that serves and ends; its number."""
+    sys.stdout.flush()
+    process = os.fork()
+    if process:
+        return process
+    code = 1
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        serve()
+        code = 0
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        code = USERS_ERROR
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
