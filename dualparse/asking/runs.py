@@ -67,8 +67,8 @@ class RunAsker:
         return yes_no(reading.words, self.parser.domain.lexicon)
 
     def _about(self, asked: YesNo | None, weighed: Weighed) -> Weighed | None:
-        """What a question about many says of the one; None where its likeliest answer is things of another kind. Readings
-        may say the same of it."""
+        """What a question about many says of the one; None where its likeliest answer is things of another kind.
+        Readings may say the same of it."""
         assert asked is not None
         domain = self.parser.domain
         said: dict[str, list[Option]] = {}

@@ -68,5 +68,5 @@ def _value(printed: str) -> Value:
     head, _, rest = printed[1:-1].partition(" ")
     if head == "name":
         return name(rest)
-    found = None if head in ("string", "text") else read_literal(read(printed))
-    return text(rest) if found is None else found
+    tree = None if head in ("string", "text") else read(printed)
+    return read_literal(tree) if isinstance(tree, tuple) else text(rest)

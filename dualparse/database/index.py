@@ -194,11 +194,11 @@ def _may_hold_names(held: Property, table: Table) -> bool:
 # -- filling
 
 
-def _table(table: Table) -> exp.Table:
+def _table(table: Table) -> exp.Expr:
     return _alias(table.source)
 
 
-def _alias(source: Sequence[str]) -> exp.Table:
+def _alias(source: Sequence[str]) -> exp.Expr:
     found = exp.table_(source[-1], db=source[0] if len(source) > 1 else None, quoted=True)
     return exp.alias_(found, "t", table=True)
 

@@ -100,6 +100,10 @@ class Table:
     rows: int | None = None
     view: bool = False
 
+    @property
+    def parts(self) -> tuple[Property | Relation, ...]:
+        return (*self.properties, *self.relations)
+
 
 @dataclass(frozen=True)
 class Database:
@@ -122,9 +126,7 @@ class Database:
     @cached_property
     def places(self) -> Mapping[tuple[str, str], Property | Relation]:
         """Properties and relations by (word of the owner, name)."""
-        return {
-            (table.name, part.name): part for table in self.tables for part in (*table.properties, *table.relations)
-        }
+        return {(table.name, part.name): part for table in self.tables for part in table.parts}
 
     @cached_property
     def schema(self) -> Schema:
@@ -150,7 +152,7 @@ def _check(table: Table, tables: Mapping[str, Table]) -> None:
         wanted = relation.references or tables[relation.target].key
         if len(relation.columns) != len(wanted):
             raise InputError(f"{table.name}.{relation.name} needs {len(wanted)} columns, not {len(relation.columns)}")
-    for part in (*table.properties, *table.relations):
+    for part in table.parts:
         if part.link is not None and len(part.link.owner) != len(table.key):
             raise InputError(f"the link of {table.name}.{part.name} needs {len(table.key)} owner columns")
     for held in table.properties:

@@ -172,9 +172,8 @@ def _table(inspector: Inspector, name: str, schema: str, view: bool) -> RawTable
         return [places.index(column) for column in key.columns]
 
     indexes = [index for index in inspector.get_indexes(**place) if index.get("unique")]
-    unique: list[tuple[Any, ...]] = [
-        tuple(c["column_names"]) for c in (*inspector.get_unique_constraints(**place), *indexes)
-    ]
+    told: list[Any] = [*inspector.get_unique_constraints(**place), *indexes]
+    unique = [tuple(each["column_names"]) for each in told]
     return RawTable(
         name,
         columns,

@@ -65,7 +65,7 @@ def write_database(world: World, path: Path, schema: Schema | None = None) -> Da
 
 
 def _write(table: Table, world: World, connection: sqlite3.Connection) -> None:
-    parts: list[Property | Relation] = [*table.properties, *table.relations]
+    parts = table.parts
     own = [part for part in parts if part.link is None]
     things = world.instances(table.name)
     rows = [

@@ -20,9 +20,11 @@ examples are asked for, so that a domain can be tried out while its examples are
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dualparse.domains.answers import Answers
 from dualparse.domains.domain import Domain
@@ -135,8 +137,9 @@ def read_description(path: Path, *, report: Report = raise_error) -> Description
             del told[key]
             line_of_key = next((number for number, line in lines.items() if line.split("=")[0].strip() == key), None)
             report(InputError(problem, path=path, line=line_of_key))
-    read = {"questions": tuple, "metric": find_metric}
-    return Description(**{key: read.get(key, str)(value) for key, value in told.items()})
+    read: dict[str, Callable[[Any], object]] = {"questions": tuple, "metric": find_metric}
+    values: dict[str, Any] = {key: read.get(key, str)(value) for key, value in told.items()}
+    return Description(**values)
 
 
 def _key_problem(key: str, value: object) -> str:

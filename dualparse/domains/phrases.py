@@ -1,8 +1,8 @@
 """What people call the types and properties of a domain: `synonyms.txt` of its folder, which may be missing.
 
 In: lines `name: phrase, phrase`, the phrase that answers use first; a name is a type, `type.property`, or
-`!type.property` for what leads back to it; `#` begins a comment. Out: name -> phrases. A name that the ontology does not have is a
-problem: it is most likely a misspelt one.
+`!type.property` for what leads back to it; `#` begins a comment. Out: name -> phrases. A name that the ontology does
+not have is a problem: it is most likely a misspelt one.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def engine_for(network: nn.Module) -> Engine:
         if engine.works_with(tensor):
             if as_written(network) and engine.supports(network):
                 return engine  # type: ignore[return-value]
-            _tell(type(network), engine.name)
+            _tell(f"{type(network).__module__}.{type(network).__qualname__}", engine.name)
     return PLAIN
 
 
@@ -73,8 +73,8 @@ def as_written(network: nn.Module) -> bool:
 
 
 @cache
-def _tell(kind: type, engine: str) -> None:
-    LOG.info("%s.%s runs on the plain engine: %s does not know it", kind.__module__, kind.__qualname__, engine)
+def _tell(kind: str, engine: str) -> None:
+    LOG.info("%s runs on the plain engine: %s does not know it", kind, engine)
 
 
 def score(network: Network, batch: Batch, *, shared: int = 0, times: int = 1, rows: int | None = None) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +19,8 @@ from dualparse.engines.engine import as_written, engine_for
 from dualparse.engines.found import Found, Options, trace
 from dualparse.engines.triton import search as fused_search
 from dualparse.networks.language_model import LanguageModel
-from dualparse.networks.lstm import Memory, Seq2Seq
-from dualparse.networks.network import Network
+from dualparse.networks.lstm import Memory, Seq2Seq, State
+from dualparse.networks.network import Network, OwnMemory, OwnState
 
 STEPS = (Seq2Seq, LanguageModel)  # whose steps of training are captured
 SEARCHES = (Seq2Seq,)  # whose searches are
@@ -38,7 +39,7 @@ def captures_searches(network: Network) -> bool:
 class FusedSearch:
     """A whole search of one shape as a graph; its result comes to the host in one copy."""
 
-    def __init__(self, network: Network, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool):
+    def __init__(self, network: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool):
         self.network, self.options, self.sources, self.stream, self.noisy = network, options, sources, stream, noisy
         with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
             self._launch()
@@ -74,7 +75,7 @@ class FusedSearch:
 class SteppedSearch:
     """The start of a search of one shape as a graph, and a run of steps as another."""
 
-    def __init__(self, network: Network, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool):
+    def __init__(self, network: Seq2Seq, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool):
         self.network, self.options, self.sources, self.noisy = network, options, sources, noisy
         with torch.cuda.stream(stream):  # once before, so that libraries set themselves up
             self._advance(*self._start())
@@ -83,11 +84,12 @@ class SteppedSearch:
         with torch.cuda.graph(self.first, stream=stream):
             memory, self.beam = self._start()
         with torch.cuda.graph(self.steps, stream=stream, pool=self.first.pool()):
-            state = self.beam.state
+            state = cast(State, self.beam.state)
             for _ in range(LOOK_EVERY):
                 self._advance(memory, self.beam)
-            state.hidden.copy_(self.beam.state.hidden)  # where the next run of steps finds it
-            state.cell.copy_(self.beam.state.cell)
+            after = cast(State, self.beam.state)
+            state.hidden.copy_(after.hidden)  # where the next run of steps finds it
+            state.cell.copy_(after.cell)
             self.beam.state = state
 
     def _start(self) -> tuple[Memory, Beam]:
@@ -116,16 +118,18 @@ def captured_search(
     network: Network, options: Options, sources: Tensor, stream: torch.cuda.Stream, *, noisy: bool
 ) -> FusedSearch | SteppedSearch:
     """A search for these sources [2, B, S] (as read, as copied), whose numbers may be replaced before it starts."""
+    if not isinstance(network, Seq2Seq):
+        raise TypeError(f"searches of {type(network).__name__} are not captured")
     kind = FusedSearch if fused_search.available(network.device, options.beams) else SteppedSearch
     return kind(network, options, sources, stream, noisy=noisy)
 
 
-def noisy_read(network: Network, source: Tensor, copy: Tensor, *, noisy: bool) -> Memory:
+def noisy_read(network: Network[OwnMemory, OwnState], source: Tensor, copy: Tensor, *, noisy: bool) -> OwnMemory:
     """What the decoder of a search sees; the decoder itself never has dropout there."""
     network.train(noisy)
     memory = engine_for(network).read(network, source, copy)
     network.eval()
-    return memory
+    return cast(OwnMemory, memory)
 
 
 def _steps(options: Options) -> int:

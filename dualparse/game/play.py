@@ -97,7 +97,7 @@ def _judge(
     judged: np.ndarray, rewards: Sequence[Judged], source: str, texts: Sequence[str], present: np.ndarray
 ) -> None:
     """What every function says of the hypotheses that are there, [R, k]."""
-    there = np.flatnonzero(present)
+    there = np.flatnonzero(present).tolist()
     hypotheses = [texts[place] for place in there]
     for row, reward in zip(judged, rewards, strict=True):
         row[there] = reward.score(source, hypotheses) if hypotheses else 0.0

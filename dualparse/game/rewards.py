@@ -115,8 +115,8 @@ def rewards_of(
         if loop not in entry.loops:
             continue
         if entry.name == "reconstruction":
-            told = {"per_token": entry.per_token, "noisy": entry.noisy, "lesson": entry.lesson}
-            back = WayBack(entry.weight, **{name: value for name, value in told.items() if value is not None})
+            said: dict[str, Any] = {"per_token": entry.per_token, "noisy": entry.noisy, "lesson": entry.lesson}
+            back = WayBack(entry.weight, **{name: value for name, value in said.items() if value is not None})
         elif entry.name in ("fluency", "form_lm"):
             model = query_lm if entry.name == "fluency" else lf_lm
             if model is not None:
@@ -178,7 +178,7 @@ def check_validity(check: Check, source: str, hypotheses: Sequence[str], *, grad
 
 def own_reward(entry: RewardSettings, domain: Domain) -> Score:
     """A function of one's own, found by its import path; its answers are looked at before they are believed."""
-    function: Callable[..., Any] = load_object(entry.name, what="reward")
+    function = load_object(entry.name, what="reward")
     if not callable(function):
         raise InputError(f"the reward {entry.name} is no function")
     more = {"domain": domain} if "domain" in inspect.signature(function).parameters else {}

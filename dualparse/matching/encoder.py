@@ -67,7 +67,7 @@ class Tokens:
 class Encoder(nn.Module):
     """A transformer that has read a lot, and its tokenizer."""
 
-    def __init__(self, body: nn.Module, tokenizer: Any, name: str):
+    def __init__(self, body: Any, tokenizer: Any, name: str):
         super().__init__()
         self.body, self.tokenizer, self.name = body, tokenizer, name
 

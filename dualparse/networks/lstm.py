@@ -137,7 +137,7 @@ class Layers:
 TORCH = Layers()
 
 
-class Seq2Seq(Network):
+class Seq2Seq(Network[Memory, State]):
     """P(target | source), with copying (`AttPtr`) or without (`Att`)."""
 
     own_noise = True

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -56,6 +56,10 @@ class State(Protocol):
         """[B, k] for each hypothesis the place of the one it goes on from -> the state of all, each from its parent."""
 
 
+OwnMemory = TypeVar("OwnMemory", bound=Memory)
+OwnState = TypeVar("OwnState", bound=State)
+
+
 @dataclass(frozen=True)
 class Look:
     """What a teacher-forced pass looked at.
@@ -95,31 +99,32 @@ class _Trained(nn.Module, ABC):
         return [module for module in self.modules() if isinstance(module, Dropout)]
 
 
-class Network(_Trained):
-    """P(target | source). `source_embedding` and `target_embedding` may start from word vectors."""
+class Network(_Trained, Generic[OwnMemory, OwnState]):
+    """P(target | source), with its own kind of memory and state. `source_embedding` and `target_embedding` may start
+    from word vectors."""
 
     source_embedding: nn.Embedding
     target_embedding: nn.Embedding
 
     @abstractmethod
-    def encode(self, source: Tensor, copy: Tensor) -> Memory:
+    def encode(self, source: Tensor, copy: Tensor) -> OwnMemory:
         """[B, S] numbers, and the target number each position can be copied as -> memory. A source may be empty."""
 
     @abstractmethod
-    def log_probs(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Tensor:
+    def log_probs(self, memory: OwnMemory, inputs: Tensor, targets: Tensor) -> Tensor:
         """Teacher forcing: log P(target_t | target_<t, source), [B, T]; 0 at padding. Targets are extended numbers; one
         beyond the vocabulary that is not among the copies reads as <unk>, or has a tiny probability."""
 
     @abstractmethod
-    def begin(self, memory: Memory, beams: int) -> State:
+    def begin(self, memory: OwnMemory, beams: int) -> OwnState:
         """The decoder's state before the first step of a search."""
 
     @abstractmethod
-    def step(self, memory: Memory, state: State, tokens: Tensor) -> tuple[Tensor, State]:
+    def step(self, memory: OwnMemory, state: OwnState, tokens: Tensor) -> tuple[Tensor, OwnState]:
         """[B, k] tokens read -> probabilities of the next, [B, k, V + S] (extended; without copying [B, k, V]), which
         the caller may overwrite. Without gradients and dropout."""
 
-    def look(self, memory: Memory, inputs: Tensor, targets: Tensor) -> Look | None:
+    def look(self, memory: OwnMemory, inputs: Tensor, targets: Tensor) -> Look | None:
         """Where teacher forcing attended, and what of each target it copied; None where there is nothing to show."""
         return None
 

@@ -75,7 +75,7 @@ def new_network(name: str, source_size: int, target_size: int, settings: ModelSe
     """The network of a name, untrained; settings know only names that are here or have the form of one's own."""
     if name in NETWORKS:
         return NETWORKS[name](source_size, target_size, settings)
-    network = _own(name, Network, (source_size, target_size, settings))
+    network = _own(name, Network, (source_size, target_size, settings))  # type: ignore[type-abstract]
     for side, size in (("source_embedding", source_size), ("target_embedding", target_size)):
         embedding = getattr(network, side, None)
         if not isinstance(embedding, nn.Embedding) or embedding.num_embeddings != size:
@@ -87,7 +87,7 @@ def new_text_model(name: str, size: int, settings: ModelSettings) -> TextModel:
     """The language model of a name, untrained."""
     if name in TEXT_MODELS:
         return TEXT_MODELS[name](size, settings)
-    return _own(name, TextModel, (size, settings))
+    return _own(name, TextModel, (size, settings))  # type: ignore[type-abstract]
 
 
 def _own(name: str, kind: type[Made], given: tuple[object, ...]) -> Made:

@@ -9,8 +9,9 @@ whole targets only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -60,7 +61,7 @@ class State:
         return State(tuple(part[source, parents] for part in self.read))
 
 
-class Transformer(Network):
+class Transformer(Network[Memory, State]):
     """P(target | source), with copying or without."""
 
     own_noise = True
@@ -117,12 +118,16 @@ class Transformer(Network):
             return Look(attention, torch.zeros_like(generated), torch.zeros_like(generated))
         return Look(attention, torch.sigmoid(-balance), torch.sigmoid(copied - generated))
 
+    @property
+    def _decoder_layers(self) -> Sequence[nn.TransformerDecoderLayer]:
+        return cast("Sequence[nn.TransformerDecoderLayer]", self.decoder)
+
     def _decode(self, memory: Memory, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """[B, T] numbers read -> features [B, T, n] and what the last layer attends to [B, T, S]."""
         states = self.dropout(_placed(self.target_widen(self.target_embedding(inputs))))
         later = _later(inputs)
         attention = states
-        for layer in self.decoder:
+        for layer in self._decoder_layers:
             read = layer.norm1(states)
             heard, _ = layer.self_attn(read, read, read, attn_mask=later, need_weights=False)
             states, attention = self._after_reading(layer, memory, states, heard)
@@ -165,7 +170,7 @@ class Transformer(Network):
         states = self.target_widen(self.target_embedding(tokens)).unsqueeze(2)
         states = (states + _sines(time, time + 1, states)).squeeze(2)
         attention, all_read = states, []
-        for layer, before in zip(self.decoder, state.read, strict=True):
+        for layer, before in zip(self._decoder_layers, state.read, strict=True):
             now = layer.norm1(states)
             read = torch.cat([before, now.unsqueeze(2)], dim=2)
             past = read.flatten(0, 1)

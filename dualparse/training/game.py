@@ -129,9 +129,9 @@ class Game:
         capture = self.stepper.capture
         arrays = inputs_of(self.agents, rounds, labeled, grid=GRIDS if capture else (1, 1))
         key = tuple(size for array in arrays for size in array.shape)
-        tensors = map(torch.from_numpy, arrays)
+        tensors = [torch.from_numpy(array) for array in arrays]
         if capture:
-            tensors = (tensor.pin_memory() for tensor in tensors)
+            tensors = [tensor.pin_memory() for tensor in tensors]
         return key, Inputs(*(tensor.to(self.stepper.device, non_blocking=True) for tensor in tensors))
 
 

@@ -101,7 +101,8 @@ def _pseudo(recipe: Recipe, run: Run, material: Material, device: torch.device) 
     """Train q2lf anew on the labeled pairs and on pairs the pre-trained agents made up, these at a discount."""
     settings = recipe.pseudo
     made = pseudo_pairs(
-        *(_trained_agent(direction, recipe, run, material, device) for direction in ("q2lf", "lf2q")),
+        _trained_agent("q2lf", recipe, run, material, device),
+        _trained_agent("lf2q", recipe, run, material, device),
         material.queries,
         material.forms,
         search_options(recipe),

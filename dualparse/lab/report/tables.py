@@ -80,7 +80,8 @@ def main_table(outcomes: Sequence[Outcome], *, labeled: float = 1.0) -> Table:
 def overview_table(outcomes: Sequence[Outcome]) -> Table:
     """What a newcomer wants to see first, on one screen: the paper's parsers without and with the game, what is best on
     dev of all we added, and the best published elsewhere."""
-    rows, records = [], []
+    rows: list[list[str]] = []
+    records: list[dict[str, object]] = []
     datasets = list(DATASETS.items())
 
     def add(labeled: float, name: str, published: Sequence[float | None], ours: Sequence[list[Scores]]) -> None:
