@@ -52,12 +52,14 @@ def test_an_example_does_what_it_says(name, boats, capsys):
     assert told.err == ""
 
 
-def test_constrained_search_finds_complete_trees_alone(boats, capsys):
+def test_constrained_search_finds_complete_trees_alone_and_forms_alone(boats, capsys):
     play("constrained_search.py", boats / "run", "list the boats of the moon")
     _, bound = capsys.readouterr().out.split("one complete tree each")
-    assert len(bound.strip().splitlines()) == 5
+    trees, typed = (part.strip().splitlines() for part in bound.split("the types of the domain"))
+    assert len(trees) == 5 and typed
     for complaint in ("after the form's end", "without an opening one", "missing closing", "empty list"):
         assert complaint not in bound
+    assert all(line.endswith(" ok") for line in typed)
 
 
 def test_a_reward_of_ones_own_changes_what_is_learned(tmp_path, capsys):

@@ -2,8 +2,9 @@
 
 A `Chooser` is made of parts. `Search` finds forms with one parser or with several together; `Reranked` takes what
 another chooser found and gives scorers a say: the way back to the query, how common a form is, or a function of one's
-own (`dualparse.choosing.scorers`). Pseudo-labels, scores, answers and the laboratory all choose by these; `Run.search`
-and `Run.scorers` make those that a recipe asks for.
+own (`dualparse.choosing.scorers`). Either can be held to forms of the domain (`dualparse.choosing.constraint`).
+Pseudo-labels, scores, answers and the laboratory all choose by these; `Run.search` and `Run.scorers` make those that a
+recipe asks for.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from dualparse.choosing.committee import find_by_committee
+from dualparse.choosing.constraint import Constraint
 from dualparse.choosing.scorers import Queries, Weighted, rerank
 from dualparse.choosing.search import Hypothesis
 from dualparse.engines.found import Options
@@ -23,9 +25,11 @@ from dualparse.networks.agent import Agent
 class Chooser(Protocol):
     """Whatever chooses forms for queries."""
 
-    def choose(self, queries: Queries, *, k: int = 1, copies: bool = False) -> list[list[Hypothesis]]:
-        """Forms for every query, best first. The search is as wide as it is set, and at least `k` wide. `copies` asks
-        what of each form was copied, where that is known."""
+    def choose(
+        self, queries: Queries, *, k: int = 1, constraint: Constraint | None = None, copies: bool = False
+    ) -> list[list[Hypothesis]]:
+        """Forms for every query, best first, of those a `constraint` allows. The search is as wide as it is set, and at
+        least `k` wide. `copies` asks what of each form was copied, where that is known."""
         ...
 
 
@@ -37,11 +41,17 @@ class Search:
     options: Options
 
     def choose(
-        self, queries: Queries, *, k: int = 1, copies: bool = False, rng: random.Random | None = None
+        self,
+        queries: Queries,
+        *,
+        k: int = 1,
+        constraint: Constraint | None = None,
+        copies: bool = False,
+        rng: random.Random | None = None,
     ) -> list[list[Hypothesis]]:
         """`rng` words the entities of forms that an lf2q reads; without it each is worded as if it were alone."""
         options = replace(self.options, beams=max(k, self.options.beams))
-        return find_by_committee(self.agents, queries, options, rng=rng, copies=copies)
+        return find_by_committee(self.agents, queries, options, rng=rng, constraint=constraint, copies=copies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +61,8 @@ class Reranked:
     chooser: Chooser
     scorers: Sequence[Weighted]
 
-    def choose(self, queries: Queries, *, k: int = 1, copies: bool = False) -> list[list[Hypothesis]]:
-        return rerank(queries, self.chooser.choose(queries, k=k, copies=copies), self.scorers)
+    def choose(
+        self, queries: Queries, *, k: int = 1, constraint: Constraint | None = None, copies: bool = False
+    ) -> list[list[Hypothesis]]:
+        found = self.chooser.choose(queries, k=k, constraint=constraint, copies=copies)
+        return rerank(queries, found, self.scorers)

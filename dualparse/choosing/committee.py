@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dualparse.choosing.constraint import Constraint
 from dualparse.choosing.search import Hypothesis, find
 from dualparse.engines.found import Options
 from dualparse.engines.scoring import reconstruction
@@ -23,12 +24,14 @@ def find_by_committee(
     options: Options,
     *,
     rng: random.Random | None = None,
+    constraint: Constraint | None = None,
     copies: bool = False,
 ) -> list[list[Hypothesis]]:
     """Finished forms, each with its mean log-probability under all parsers: one that a single parser finds absurd is no
     common choice. Where no parser comes to an end, what the first one has. A parser alone chooses as ever, and may tell
     of its `copies`."""
-    searches = [find(parser, queries, options, rng=rng, copies=copies and len(parsers) == 1) for parser in parsers]
+    copies = copies and len(parsers) == 1
+    searches = [find(each, queries, options, rng=rng, constraint=constraint, copies=copies) for each in parsers]
     if len(parsers) == 1:
         return searches[0]
     forms = [

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from dualparse.choosing.constraint import Constraint
 from dualparse.data.batch import Row
 from dualparse.engines.cores import cores, each_on_a_core
 from dualparse.engines.engine import read, search
-from dualparse.engines.found import Found, Mask, Options
+from dualparse.engines.found import Found, Options
 from dualparse.engines.numba import loading
 from dualparse.networks.agent import Agent
 
@@ -45,11 +46,11 @@ def find(
     *,
     rng: random.Random | None = None,
     rows_at_once: int | None = None,
-    mask: Mask | None = None,
+    constraint: Constraint | None = None,
     copies: bool = False,
 ) -> list[list[Hypothesis]]:
-    """The n-best outputs of an agent for many sources, in their order; see `search` for `copies`. Without `rng` every
-    source is read as it would be alone: its neighbours decide nothing."""
+    """The n-best outputs of an agent for many sources, in their order, of those a `constraint` allows; see `search` for
+    `copies`. Without `rng` every source is read as it would be alone: its neighbours decide nothing."""
     rows = [agent.row(source, None, rng or random.Random(0)) for source in sources]
     if len(rows) >= MANY and agent.device.type == "cpu":
         loading.load()
@@ -61,7 +62,8 @@ def find(
     def search_some(chosen: list[int]) -> None:
         batch = agent.encode_rows([rows[i] for i in chosen]).batch
         memory = read(agent.model, batch.source, batch.copy)
-        found = search(agent.model, memory, options, mask=mask, copies=copies)
+        walk = constraint.walk([rows[i] for i in chosen]) if constraint else None
+        found = search(agent.model, memory, options, walk=walk, copies=copies)
         score = found.score(options.length_power)
         for place, i in enumerate(chosen):
             results[i] = _hypotheses(agent, found, score, place, rows[i])
@@ -69,7 +71,7 @@ def find(
     parts = [order[start : start + size] for start in range(0, len(order), size)]
     was_training = agent.model.training
     agent.model.eval()
-    if agent.device.type == "cpu" and mask is None:
+    if agent.device.type == "cpu":
         each_on_a_core(search_some, parts)
     else:
         for part in parts:

@@ -11,14 +11,16 @@ only every few steps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from dualparse.data.vocab import BOS, EOS, PAD
-from dualparse.engines.found import Found, Mask, joined, trace
+from dualparse.engines.found import Found, Walk, joined, trace
 from dualparse.networks.network import Memory, Network, State
 
 LOOK_EVERY = 8  # steps between two looks at whether all is done, where looking means waiting for the device
@@ -29,7 +31,7 @@ LEAST = torch.finfo(torch.float32).min  # from which -inf can be subtracted
 
 
 @torch.no_grad()
-def greedy(network: Network, memory: Memory, *, max_length: int = 100, mask: Mask | None = None) -> Found:
+def greedy(network: Network, memory: Memory, *, max_length: int = 100) -> Found:
     """The likeliest token at every step."""
     batch, device = memory.mask.shape[0], memory.mask.device
     state, tokens = network.begin(memory, 1), torch.full((batch, 1), BOS, device=device)
@@ -38,7 +40,8 @@ def greedy(network: Network, memory: Memory, *, max_length: int = 100, mask: Mas
     done = torch.zeros(batch, dtype=torch.bool, device=device)
     for t in range(max_length):
         probabilities, state = network.step(memory, state, tokens)
-        best, tokens = _allowed(probabilities, mask, written[:t].T.unsqueeze(1)).max(-1)
+        probabilities[..., :EOS] = 0.0
+        best, tokens = probabilities.max(-1)
         log_prob += torch.where(done, 0.0, best[:, 0].log())
         written[t] = torch.where(done, PAD, tokens[:, 0])
         done |= tokens[:, 0] == EOS
@@ -78,8 +81,8 @@ class Beam:
     copied: Tensor | None = None
 
     def done(self) -> Tensor:
-        """Sources for which the search is over, [B, 1]."""
-        return self.topped & (self.ended[:, -1:] > NOTHING)
+        """Sources for which the search is over, [B, 1]: enough have finished, or nothing goes on."""
+        return (self.topped & (self.ended[:, -1:] > NOTHING)) | (self.live[:, :1] == NOTHING)
 
     def rows(self, index: Tensor) -> Beam:
         """The search of these sources alone."""
@@ -104,6 +107,44 @@ class Beam:
         )
 
 
+class Rows:
+    """Where the hypotheses of a constrained search stand.
+
+    sources [B] their numbers in the batch that the constraint knows; there, places [B, k] which go on, and where
+    """
+
+    def __init__(self, walk: Walk, batch: int, beams: int):
+        self.walk, self.sources = walk, np.arange(batch)
+        self.there = np.zeros((batch, beams), dtype=bool)
+        self.places = np.empty((batch, beams), dtype=object)
+        self.there[:, 0] = True
+        self.places[:, 0] = [walk.start()] * batch
+
+    def bar(self, probabilities: Tensor, left: int) -> None:
+        """Nothing is left of the tokens that may not come next, where `left` more fit after them."""
+        allowed = np.zeros(probabilities.shape, dtype=bool)
+        which, _ = self.there.nonzero()
+        if len(which):
+            places, width = self.places[self.there].tolist(), probabilities.shape[-1]
+            allowed[self.there] = self.walk.allowed(self.sources[which].tolist(), places, left=left, width=width)
+        probabilities *= torch.from_numpy(allowed).to(probabilities.device)
+
+    def follow(self, beam: Beam, steps: int) -> None:
+        """Every hypothesis has gone on from its parent by a token."""
+        parents = (beam.history[steps - 1] % beam.live.shape[1]).cpu().numpy()
+        tokens, self.there = beam.tokens.cpu().numpy(), torch.isfinite(beam.live).cpu().numpy()
+        came = np.take_along_axis(self.places, parents, axis=1)
+        which, _ = self.there.nonzero()
+        self.places = np.empty_like(came)
+        now = self.walk.after(self.sources[which].tolist(), came[self.there].tolist(), tokens[self.there].tolist())
+        for where, place in zip(np.argwhere(self.there), now, strict=True):
+            self.places[tuple(where)] = place
+
+    def keep(self, on: np.ndarray) -> None:
+        """Only these sources go on."""
+        self.sources, self.there, self.places = self.sources[on], self.there[on], self.places[on]
+
+
 @torch.no_grad()
 def beam(
     network: Network,
@@ -112,30 +153,32 @@ def beam(
     beams: int = 5,
     max_length: int = 100,
     length_power: float = 1.0,
-    mask: Mask | None = None,
+    walk: Walk | None = None,
     copies: bool = False,
 ) -> Found:
-    """The `beams` best outputs found for every source of the batch."""
+    """The `beams` best outputs found for every source of the batch, among those that `walk` allows."""
     now = Beam.start(network, memory, beams, max_length)
     if copies:
         now.copied = torch.zeros(now.history.shape, device=now.live.device)
-    prefix = torch.empty((*now.live.shape, 0), dtype=torch.long, device=now.live.device)
+    rows = None if walk is None else Rows(walk, *now.live.shape)
     sources, parts = np.arange(len(memory.mask)), []
     look_every = LOOK_EVERY if memory.mask.is_cuda else LOOK_EVERY_ON_CPU
     for steps in range(1, max_length + 1):
-        advance(network, memory, now, length_power, mask, prefix)
-        if mask is not None:
-            parent = (now.history[steps - 1] % beams).unsqueeze(-1)
-            prefix = torch.cat([prefix.gather(1, parent.expand_as(prefix)), now.tokens.unsqueeze(-1)], -1)
+        bar = None if rows is None else partial(rows.bar, left=max_length - steps)
+        advance(network, memory, now, length_power, bar)
+        if rows is not None:
+            rows.follow(now, steps)
         if steps % look_every:
             continue
         done = now.done()[:, 0].cpu().numpy()
         if done.all():
             break
-        if mask is None and done.mean() >= LEAVE_FROM:  # a mask may know the sources by their places
+        if done.mean() >= LEAVE_FROM:
             over, on = (torch.from_numpy(np.flatnonzero(which)).to(memory.mask.device) for which in (done, ~done))
             parts.append((sources[done], collect(now.rows(over), steps, length_power)))
             sources, memory, now = sources[~done], memory.rows(on), now.rows(on)
+            if rows is not None:
+                rows.keep(~done)
     return joined([*parts, (sources, collect(now, steps, length_power))])
 
 
@@ -144,16 +187,18 @@ def advance(
     memory: Memory,
     beam: Beam,
     length_power: float,
-    mask: Mask | None = None,
-    prefix: Tensor | None = None,
+    bar: Callable[[Tensor], None] | None = None,
 ) -> None:
-    """One step of all beams of all sources."""
+    """One step of all beams of all sources; `bar` leaves nothing of the probability of what may not come next."""
     batch, beams = beam.live.shape
     probabilities, state = network.step(memory, beam.state, beam.tokens)
     width = probabilities.shape[-1]
+    probabilities[..., :EOS] = 0.0
+    if bar is not None:
+        bar(probabilities)
     # Candidates are compared as probabilities relative to the likeliest beam: few logarithms are needed then.
     best = beam.live[:, :1].clamp_min(LEAST)
-    weighed = _allowed(probabilities, mask, prefix).mul_((beam.live - best).exp_().unsqueeze(-1)).view(batch, -1)
+    weighed = probabilities.mul_((beam.live - best).exp_().unsqueeze(-1)).view(batch, -1)
     # Each beam has one way to end, so among 2k candidates at least k go on.
     value, where = weighed.topk(min(2 * beams, weighed.shape[1]), dim=-1)
     value, parent, token = value.log_().add_(best), where // width, where % width
@@ -184,12 +229,6 @@ def _copied(numbers: Tensor, copying: Tensor, parent: Tensor, token: Tensor) -> 
     """[B, k] probability that a parent copied this token, from whichever position stands for it."""
     positions = copying.gather(1, parent.unsqueeze(-1).expand_as(copying))
     return (positions * (numbers.unsqueeze(1) == token.unsqueeze(-1))).sum(-1)
-
-
-def _allowed(probabilities: Tensor, mask: Mask | None, prefix: Tensor | None) -> Tensor:
-    """Nothing is left of what may not be written: of the special tokens in front of </s>, and by the mask."""
-    probabilities[..., :EOS] = 0.0
-    return probabilities if mask is None or prefix is None else probabilities.masked_fill_(~mask(prefix), 0.0)
 
 
 def collect(beam: Beam, steps: int, length_power: float) -> Found:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from dualparse.data.batch import Batch
-from dualparse.engines.found import Found, Mask, Options
+from dualparse.engines.found import Found, Options, Walk
 from dualparse.engines.numba.engine import Compiled
 from dualparse.engines.plain import Plain, by_length
 from dualparse.engines.shared_gpu import TOLD
@@ -47,7 +47,7 @@ class Engine(Protocol):
         """What a search needs to know of its sources; without gradients."""
 
     def search(
-        self, network: Network, memory: Memory, options: Options, *, mask: Mask | None = None, copies: bool = False
+        self, network: Network, memory: Memory, options: Options, *, walk: Walk | None = None, copies: bool = False
     ) -> Found:
         """Greedy or beam search, as the options say. `copies` asks for what was copied, where the engine knows it."""
 
@@ -96,10 +96,10 @@ def read(network: Network, source: Tensor, copy: Tensor) -> Memory:
 
 
 def search(
-    network: Network, memory: Memory, options: Options, *, mask: Mask | None = None, copies: bool = False
+    network: Network, memory: Memory, options: Options, *, walk: Walk | None = None, copies: bool = False
 ) -> Found:
     """`Engine.search` on the engine of the network."""
-    return engine_for(network).search(network, memory, options, mask=mask, copies=copies)
+    return engine_for(network).search(network, memory, options, walk=walk, copies=copies)
 
 
 def told(*networks: nn.Module) -> dict[str, object]:

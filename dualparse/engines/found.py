@@ -5,16 +5,33 @@ Options in; arrays of numbers out, which know no words. `trace` makes them from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
-from torch import Tensor
 
 from dualparse.data.vocab import PAD
 
-Mask = Callable[[Tensor], Tensor]
-"""Constraint hook: tokens so far [B, k, t] -> which tokens may follow, bool [B, k, V + S] (or [B, k, V])."""
+Place = Any
+"""Where a hypothesis stands under a constraint; what that is, only the `Walk` knows."""
+
+
+class Walk(Protocol):
+    """A constraint on the searches of one batch: which token may come next, so that a hypothesis can still become a
+    whole output within the limit. Hypotheses come as rows: the number of their source in the batch, and their place."""
+
+    def start(self) -> Place:
+        """The place of a hypothesis that has written nothing."""
+        ...
+
+    def allowed(self, sources: Sequence[int], places: Sequence[Place], *, left: int, width: int) -> np.ndarray:
+        """[R, width] bool: which tokens (extended numbers) may come next, where `left` more fit after that one."""
+        ...
+
+    def after(self, sources: Sequence[int], places: Sequence[Place], tokens: Sequence[int]) -> list[Place]:
+        """The places after these tokens, which were allowed and are not </s>."""
+        ...
 
 
 @dataclass(frozen=True)

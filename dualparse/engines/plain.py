@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from dualparse.data.batch import Batch
 from dualparse.data.vocab import PAD
 from dualparse.engines.beam import beam, greedy
-from dualparse.engines.found import Found, Mask, Options
+from dualparse.engines.found import Found, Options, Walk
 from dualparse.networks.network import Memory, Network, TextModel
 
 ROWS = 32  # of a group: fewer leave less padding, more make better use of the matrix products
@@ -40,12 +40,12 @@ class Plain:
         return network.encode(source, copy)
 
     def search(
-        self, network: Network, memory: Memory, options: Options, *, mask: Mask | None = None, copies: bool = False
+        self, network: Network, memory: Memory, options: Options, *, walk: Walk | None = None, copies: bool = False
     ) -> Found:
         """`copies` asks for what was copied, which greedy search does not know."""
-        if options.beams == 1:
-            return greedy(network, memory, max_length=options.max_length, mask=mask)
-        return beam(network, memory, **vars(options), mask=mask, copies=copies)
+        if options.beams == 1 and walk is None:
+            return greedy(network, memory, max_length=options.max_length)
+        return beam(network, memory, **vars(options), walk=walk, copies=copies)
 
 
 def score(network: Network, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:

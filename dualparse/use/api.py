@@ -23,6 +23,7 @@ from dualparse.asking.runs import RunAsker
 from dualparse.asking.trust import PRECISION, Trust, read_trust, write_trust
 from dualparse.asking.weighing import Scales, Weighed
 from dualparse.choosing.chooser import Chooser, Reranked, Search
+from dualparse.choosing.constraint import Constraint
 from dualparse.choosing.scorers import WayBack, Weighted
 from dualparse.choosing.search import Hypothesis
 from dualparse.data.vocab import SPECIAL, Vocab
@@ -117,6 +118,7 @@ class Parser:
         self.recipe = run.recipe
         self._search: Search | None = None
         self._scorers: list[Weighted] | None = None
+        self._constraint: Constraint | None = None
         self._listeners: WayBack | None = None
         self._scales: Scales | None = None
         self._lf2q: Agent | None = None
@@ -146,6 +148,13 @@ class Parser:
         with self._loading:
             self._search = self._search or self.run.search(self.domain, self.device)
             return self._search
+
+    @property
+    def constraint(self) -> Constraint:
+        """What holds a search to forms of the domain."""
+        with self._loading:
+            self._constraint = self._constraint or Constraint.of(self.domain, self._lf_vocab)
+            return self._constraint
 
     @property
     def q2lf(self) -> Agent:
@@ -210,19 +219,25 @@ class Parser:
         """An answer, two or three readings to choose from, or a refusal that says why."""
         return self.asker.ask(question)
 
-    def parse(self, question: str, *, k: int = 5) -> list[Parse]:
-        """The k best readings, valid ones first, each group by score. Which is the best does not depend on `k`."""
-        return self.parse_all([question], k=k)[0]
+    def parse(self, question: str, *, k: int = 5, constrained: bool = False) -> list[Parse]:
+        """The k best readings, valid ones first, each group by score. Which is the best does not depend on `k`.
 
-    def parse_all(self, questions: Sequence[str], *, k: int = 5) -> list[list[Parse]]:
+        `constrained`: the search writes only what the types of the domain let become a form, and none of the readings
+        is invalid. There may be fewer than `k`, or none.
+        """
+        return self.parse_all([question], k=k, constrained=constrained)[0]
+
+    def parse_all(self, questions: Sequence[str], *, k: int = 5, constrained: bool = False) -> list[list[Parse]]:
         """The same for many questions at once, which is much quicker than one by one."""
         _refuse_one_text(questions, "questions")
-        return self.parse_readings([self.read(question) for question in questions], k=k)
+        return self.parse_readings([self.read(question) for question in questions], k=k, constrained=constrained)
 
-    def parse_readings(self, readings: Sequence[Reading], *, k: int = 5) -> list[list[Parse]]:
+    def parse_readings(
+        self, readings: Sequence[Reading], *, k: int = 5, constrained: bool = False
+    ) -> list[list[Parse]]:
         """The same for questions that were read before."""
-        own = self._found(readings, self.recipe.search.beams, copies=True)
-        kept = [judged[:k] for judged in self._widened(own, readings, k)]
+        own = self._found(readings, self.recipe.search.beams, constrained=constrained, copies=True)
+        kept = [judged[:k] for judged in self._widened(own, readings, k, constrained=constrained)]
         weighed = self._weighed(readings, own)
         shares = self._shares(readings, [[hypothesis for hypothesis, _ in judged] for judged in kept])
         parses = []
@@ -257,19 +272,30 @@ class Parser:
         return [[seen.copied.tolist() for seen in row] for row in looks]
 
     def _widened(
-        self, own: list[list[tuple[Hypothesis, Verdict]]], readings: Sequence[Reading], k: int
+        self,
+        own: list[list[tuple[Hypothesis, Verdict]]],
+        readings: Sequence[Reading],
+        k: int,
+        *,
+        constrained: bool = False,
     ) -> list[list[tuple[Hypothesis, Verdict]]]:
         """Where more are asked for than the recipe's own search gives: a wider one finds more, but what the own one
         puts first stays first."""
         if _at_least_one(k) <= self.recipe.search.beams:
             return own
-        return [_led_by(*pair) for pair in zip(own, self._found(readings, k, copies=True), strict=True)]
+        wider = self._found(readings, k, constrained=constrained, copies=True)
+        return [_led_by(*pair) for pair in zip(own, wider, strict=True)]
 
-    def _found(self, readings: Sequence[Reading], k: int, *, copies: bool) -> list[list[tuple[Hypothesis, Verdict]]]:
-        """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so."""
+    def _found(
+        self, readings: Sequence[Reading], k: int, *, constrained: bool = False, copies: bool
+    ) -> list[list[tuple[Hypothesis, Verdict]]]:
+        """Forms for every reading, judged, valid ones first; both agents choose where the recipe says so. `constrained`
+        leaves valid ones alone: what types cannot tell, an empty selection for one, the domain's check does."""
         words = [reading.words for reading in readings]
-        found = self.chooser.choose(words, k=k, copies=copies)
-        return [self._judged(hypotheses) for hypotheses in found]
+        held = self.constraint if constrained else None
+        found = self.chooser.choose(words, k=k, constraint=held, copies=copies)
+        judged = [self._judged(hypotheses) for hypotheses in found]
+        return [[pair for pair in each if pair[1].ok] for each in judged] if constrained else judged
 
     def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
         """Hypotheses with their verdicts, valid ones first; sorting is stable, so each group keeps its order."""

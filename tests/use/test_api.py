@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import FrozenInstanceError, asdict
+from dataclasses import FrozenInstanceError, asdict, replace
 from importlib.util import find_spec
 
 import pytest
@@ -22,6 +22,7 @@ from dualparse.data.vocab import Vocab
 from dualparse.domains.text import MAX_WORDS
 from dualparse.engines.numba import loading as kernels
 from dualparse.errors import InputError
+from dualparse.lf.verdict import Verdict
 from dualparse.runs import Run
 from dualparse.training.run import train
 from dualparse.use.api import MAX_TOKENS, Copy, Parser, form_tokens, load
@@ -163,6 +164,24 @@ def test_compiled_search_that_is_not_there_is_told(parser, monkeypatch):
     monkeypatch.setattr(kernels, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"dualparse\[fast\]"):
         load(parser.run.folder, compiled=True)
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["q2lf", "both agents"])
+def test_constrained_readings_are_valid_and_agree_with_the_others(parser, tmp_path, both):
+    """The toy has no types: its constraint are complete trees, and its check does the rest."""
+    run = Run(shutil.copytree(parser.run.folder, tmp_path / "run"))
+    search = parser.recipe.search.model_copy(update={"reconstruction": 0.5 * both})
+    run.save_recipe(parser.recipe.model_copy(update={"search": search}))
+    held, questions = Parser(run, parser.domain, parser.device), ["how many lakes are there", "how deep is blue lake"]
+    for free, readings in zip(held.parse_all(questions), held.parse_all(questions, constrained=True), strict=True):
+        assert readings and all(reading.verdict.ok and reading.answer for reading in readings)
+        assert {reading.form for reading in free if reading.verdict.ok} <= {reading.form for reading in readings}
+        assert not all(reading.verdict.ok for reading in free)
+
+
+def test_a_question_without_a_valid_reading_has_none(parser):
+    none = replace(parser.domain, check=lambda form: Verdict(True, False, "never"))
+    assert Parser(parser.run, none, parser.device).parse("how deep is blue lake", constrained=True) == []
 
 
 def test_both_agents_choose_where_the_recipe_says_so(parser, tmp_path):

@@ -8,16 +8,14 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from dualparse.data.batch import Batch
-from dualparse.engines.found import Found, Mask, Options, trace
+from dualparse.engines.found import Found, Options, Walk, trace
 from dualparse.engines.numba import loading
 from dualparse.engines.numba.packed import packed_log_probs, packed_memory, packed_text_log_probs
 from dualparse.engines.numba.search import compiled_beam
-from dualparse.engines.plain import Plain
 from dualparse.networks.language_model import LanguageModel
 from dualparse.networks.lstm import Memory, Seq2Seq
 
 KNOWN = (Seq2Seq, LanguageModel)
-PLAIN = Plain()
 
 
 class Compiled:
@@ -42,14 +40,14 @@ class Compiled:
         return packed_memory(network, source, copy)
 
     def search(
-        self, network: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | None = None, copies: bool = False
+        self, network: Seq2Seq, memory: Memory, options: Options, *, walk: Walk | None = None, copies: bool = False
     ) -> Found:
-        if mask is not None:
-            return PLAIN.search(network, memory, options, mask=mask, copies=copies)
-        return compiled(network, memory, options, copies=copies)
+        return compiled(network, memory, options, walk=walk, copies=copies)
 
 
-def compiled(network: Seq2Seq, memory: Memory, options: Options, *, copies: bool = False) -> Found:
+def compiled(
+    network: Seq2Seq, memory: Memory, options: Options, *, walk: Walk | None = None, copies: bool = False
+) -> Found:
     """What `beam` finds, by compiled steps."""
-    *parts, copied = compiled_beam(network, memory, **vars(options))
+    *parts, copied = compiled_beam(network, memory, **vars(options), walk=walk)
     return trace(*parts, length_power=options.length_power, copied=copied if copies else None)

@@ -7,19 +7,27 @@ and none of a source that is done.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from dualparse.data.vocab import BOS
+from dualparse.engines.found import Place, Walk
 from dualparse.networks.lstm import Memory, Plan, Seq2Seq
 
+if TYPE_CHECKING:
+    from dualparse.engines.numba.search_kernels import Rows, Source
+
+ALL = np.ones((0, 0), np.bool_)  # no constraint
 NO_GATE = np.zeros((0, 0, 0), np.float32), np.zeros((0, 0), np.float32)
 
 
 @torch.no_grad()
 def compiled_beam(
-    model: Seq2Seq, memory: Memory, *, beams: int, max_length: int, length_power: float
+    model: Seq2Seq, memory: Memory, *, beams: int, max_length: int, length_power: float, walk: Walk | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """history [T, B, k], ended, ends, live [B, k] and copied [T, B, k], as `found.trace` wants them."""
     from dualparse.engines.numba.search_kernels import Outcome, Rows, Source, choose, remember
@@ -32,7 +40,7 @@ def compiled_beam(
     then = Rows.empty(len(memory.mask), beams, n)
     input_gates = _array(plan.input_gates)
     gates, read = (torch.empty(len(now.live), width) for width in (4 * n, outward.shape[1]))
-    sources = len(memory.mask)
+    sources, places = len(memory.mask), [] if walk is None else [walk.start()] * len(memory.mask)
     for step in range(max_length):
         count = int(now.first[sources])
         if not count:
@@ -41,11 +49,37 @@ def compiled_beam(
         torch.mm(hidden, plan.recurrent, out=gates[:count])
         remember(now, gates.numpy()[:count], input_gates)
         torch.mm(hidden, outward, out=read[:count])
-        sources = choose(step, sources, now, read.numpy(), source, outcome, length_power, then)
+        allowed = ALL if walk is None else _allowed(walk, now, sources, places, max_length - step - 1, source)
+        left = choose(step, sources, now, read.numpy(), source, allowed, outcome, length_power, then)
+        if walk is not None:
+            places = _after(walk, now, sources, places, then, left, outcome.history[step])
+        sources = left
         now, then = then, now
     else:
         step = max_length
     return outcome.history[:step], outcome.ended, outcome.ends, outcome.live, outcome.copied[:step]
+
+
+def _allowed(walk: Walk, now: Rows, sources: int, places: Sequence[Place], left: int, source: Source) -> np.ndarray:
+    """[R, W] what the rows may write next."""
+    return walk.allowed(_owners(now, sources), places, left=left, width=source.shown.shape[2])
+
+
+def _owners(rows: Rows, sources: int) -> list[int]:
+    """[R] the source of every row."""
+    return np.repeat(rows.source[:sources], np.diff(rows.first[: sources + 1])).tolist()
+
+
+def _after(
+    walk: Walk, now: Rows, sources: int, places: Sequence[Place], then: Rows, left: int, history: np.ndarray
+) -> list[Place]:
+    """Where the next rows stand, from where those before stood; `history` [B, k] as in `Outcome`."""
+    first = dict(zip(now.source[:sources].tolist(), now.first[:sources].tolist(), strict=True))
+    owners, beams = _owners(then, left), history.shape[1]
+    slots = np.arange(len(owners)) - np.repeat(then.first[:left], np.diff(then.first[: left + 1]))
+    parents = (history[owners, slots] % beams).tolist()
+    came = [places[first[owner] + parent] for owner, parent in zip(owners, parents, strict=True)]
+    return walk.after(owners, came, then.tokens[: len(owners)].tolist())
 
 
 def _source(model: Seq2Seq, memory: Memory, plan: Plan) -> tuple[np.ndarray, ...]:

@@ -117,8 +117,9 @@ def remember(rows, gates, input_gates):
 
 
 @compiled
-def choose(step, sources, now, read, source, outcome, length_power, then):
-    """From what the states say, `read` [R, n + W (+ 1)], to the rows of the next step; how many sources have some."""
+def choose(step, sources, now, read, source, allowed, outcome, length_power, then):
+    """From what the states say, `read` [R, n + W (+ 1)], to the rows of the next step; how many sources have some.
+    `allowed` [R, W] is empty where every token is."""
     beams = outcome.ended.shape[1]
     n, width = source.powers.shape[2], source.shown.shape[2]
     attention = np.empty((beams, source.powers.shape[1]), np.float32)
@@ -133,6 +134,8 @@ def choose(step, sources, now, read, source, outcome, length_power, then):
             r = first + place
             likely = single(math.exp(now.live[r] - best))
             _read(read[r], now.tokens[r], likely, b, n, width, source, attention[place])
+            if len(allowed):
+                _bar(read[r, n : n + width], allowed[r])
             found = _pick(read[r, n : n + width], place, value, parent, token, found)
         _finish(step, b, best, found, value, parent, token, power, outcome)
         outcome.live[b] = NOTHING
@@ -193,6 +196,14 @@ def _read(line, token, likely, b, n, width, source, attention):
         for s in range(length):
             logits[source.copy[b, s]] += attention[s]
     logits[:EOS] = 0.0
+
+
+@compiled
+def _bar(probabilities, allowed):
+    """Nothing is left of what may not come next."""
+    for v in range(len(probabilities)):
+        if not allowed[v]:
+            probabilities[v] = single(0.0)
 
 
 @compiled

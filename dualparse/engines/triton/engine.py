@@ -8,7 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from dualparse.data.batch import Batch
-from dualparse.engines.found import Found, Mask, Options, trace
+from dualparse.engines.found import Found, Options, Walk, trace
 from dualparse.engines.plain import Plain
 from dualparse.engines.triton import search as fused_search
 from dualparse.engines.triton.attention import available, fused_scores
@@ -54,11 +54,11 @@ class Fused:
         return network.encode(source, copy, layers=FUSED)
 
     def search(
-        self, network: Seq2Seq, memory: Memory, options: Options, *, mask: Mask | None = None, copies: bool = False
+        self, network: Seq2Seq, memory: Memory, options: Options, *, walk: Walk | None = None, copies: bool = False
     ) -> Found:
         """The kernel does not know what was copied."""
-        if mask is not None or not fused_search.available(memory.mask.device, options.beams):
-            return PLAIN.search(network, memory, options, mask=mask, copies=copies)
+        if walk is not None or not fused_search.available(memory.mask.device, options.beams):
+            return PLAIN.search(network, memory, options, walk=walk, copies=copies)
         packed = fused_search.launch(network, memory, **vars(options), tuning=fused_search.PRECISE)
         parts = fused_search.unpack(packed.cpu().numpy(), options.beams)
         return trace(*parts, length_power=options.length_power)

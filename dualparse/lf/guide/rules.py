@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 
 from dualparse.lf.guide.guide import Place
@@ -68,6 +68,7 @@ class Rules:
         self._available, self._plain = available, plain
         self._states: dict[frozenset[Item], Stacks] = {}
         self._firsts: dict[tuple, dict[str, list[Body]]] = {}
+        self._lengths: dict[Body, float] = {}
 
     def start(self) -> Place:
         return self._stacks([((self._root,), None)])
@@ -119,13 +120,16 @@ class Rules:
             made: dict[str, list[Body]] = defaultdict(list)
             for first, *rest in self._expand(place):
                 assert isinstance(first, str), f"a body of {place} begins with a place"
-                if self._length(rest) < math.inf:
+                if self._length(tuple(rest)) < math.inf:
                     made[first].append(tuple(rest))
             known = self._firsts.setdefault(place, dict(made))
         return known
 
-    def _length(self, body: Sequence[Symbol]) -> float:
-        return sum(self._shortest_of(symbol) for symbol in body)
+    def _length(self, body: Body) -> float:
+        known = self._lengths.get(body)
+        if known is None:
+            known = self._lengths[body] = sum(map(self._shortest_of, body))
+        return known
 
     def _shortest_of(self, symbol: Symbol) -> float:
         if isinstance(symbol, str):

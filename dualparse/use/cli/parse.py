@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -43,6 +44,9 @@ def parse(
     run: Path = RUN,
     question: str | None = typer.Argument(None, help="The question; lines from standard input without it."),
     k: int = typer.Option(3, "--k", "-k", min=1, max=100, help="Readings to show."),
+    constrained: bool = typer.Option(
+        False, "--constrained", help="Only valid readings: the search writes what the domain's types allow."
+    ),
     json_: bool = JSON,
     batch: int = BATCH,
     device: str = DEVICE,
@@ -53,7 +57,8 @@ def parse(
     """
     parser = _open(run, device)
     show = _print_parses if json_ else _show_parses
-    _answer(question, batch, lambda texts: parser.parse_all(texts, k=k), lambda text, found: show(parser, text, found))
+    ask = partial(parser.parse_all, k=k, constrained=constrained)
+    _answer(question, batch, ask, lambda text, found: show(parser, text, found))
 
 
 def verbalize(
@@ -158,7 +163,7 @@ def _show_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> None
     notes = parser.read(question).notes
     if notes:
         console.print(Text(f"note: {'; '.join(notes)}", "yellow"))
-    console.print(table)
+    console.print(table if parses else "no valid reading found")
 
 
 def _result(parse: Parse) -> str:

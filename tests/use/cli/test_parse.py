@@ -52,6 +52,27 @@ def test_guesses_about_the_text_are_shown(run, dualparse):
     assert "note" not in dualparse("parse", run, "is the marmot hut open").out
 
 
+def test_constrained_readings_are_valid(run, dualparse):
+    """By agents that have learned nothing: all that is valid in their forms comes from the constraint."""
+    question = "which huts have showers"
+    free, held = (
+        json.loads(dualparse("parse", run, question, "--json", "-k", 5, *more).out)["hypotheses"]
+        for more in ((), ("--constrained",))
+    )
+    assert not any(each["ok"] for each in free)
+    assert held and all(each["ok"] and each["answer"] for each in held)
+    assert "invalid" not in dualparse("parse", run, question, "-k", 5, "--constrained").out
+
+
+def test_no_valid_reading_is_told(run, dualparse, tmp_path):
+    """No form of this domain is as short."""
+    short = Run(shutil.copytree(run, tmp_path / "run"))
+    search = short.recipe.search.model_copy(update={"max_length": 1})
+    short.save_recipe(short.recipe.model_copy(update={"search": search}))
+    result = dualparse("parse", short.folder, "which huts have showers", "--constrained")
+    assert result.code == 0 and "no valid reading found" in result.out
+
+
 def test_json_has_the_words_and_the_notes(run, dualparse):
     told = json.loads(dualparse("parse", run, "is the Marmott hut open?", "--json").out)
     assert told["words"] == ["is", "the", "marmot", "hut", "open"]
