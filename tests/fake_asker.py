@@ -6,7 +6,7 @@ import threading
 
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Choice, Reply
 from dualparse.errors import InputError
-from dualparse.use.service.served import About, Target
+from dualparse.use.service.served import About, Target, Type
 
 NAMES = ("Ferry", "Salt", "Winter Ledger", "=Dust", "O'Hara & <Sons>")
 CHOICES = (
@@ -100,7 +100,7 @@ ABOUT = About(
     "Films of a shop",
     "A database of films.",
     ("which films are there", "how many films are there", "which kinds are there"),
-    (("film", NAMES), ("genre", ("Drama", "Comedy"))),
+    (Type("film", len(NAMES), NAMES[:3]), Type("genre", 2, ("Drama", "Comedy"))),
 )
 
 

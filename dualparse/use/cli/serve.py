@@ -1,4 +1,4 @@
-"""`dualparse serve`: runs as a web service with a page to ask them."""
+"""`dualparse serve`: connected databases and trained runs as a web service, with a page to ask them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    runs: list[str] = typer.Argument(metavar="RUN...", help="Run folders; NAME=FOLDER gives one another name."),
+    runs: list[str] = typer.Argument(
+        metavar="DIR...", help="Connected folders and run folders; NAME=FOLDER gives one another name."
+    ),
     host: str = typer.Option("127.0.0.1", help="Address to listen on; 0.0.0.0 is every one of this machine."),
     port: int = typer.Option(8000, min=0, max=65535, help="Port; 0 picks a free one."),
     token: str | None = typer.Option(
@@ -46,7 +48,7 @@ def serve(
     device: str = typer.Option("cpu", help="auto, cpu or cuda."),
     compiled: bool = typer.Option(False, "--compiled", help="Search with compiled steps: quicker answers on a CPU."),
 ) -> None:
-    """Serve runs over HTTP: the page at /, the API at /docs.
+    """Serve connected folders and runs over HTTP: the page at /, the API at /docs.
 
     Example: dualparse serve runs/trails
     """
@@ -98,14 +100,20 @@ def serve(
 
 def _opened(folders: dict[str, Path], *, device: str, compiled: bool) -> dict[str, Target]:
     """Everything that is to be served, loaded and used once."""
+    return {name: _target(folder, device=device, compiled=compiled) for name, folder in folders.items()}
+
+
+def _target(folder: Path, *, device: str, compiled: bool) -> Target:
+    from dualparse.database.folder import is_connected
     from dualparse.use.api import load
     from dualparse.use.service.models import make_ready
-    from dualparse.use.service.served import target_of
+    from dualparse.use.service.served import connected_target, target_of
 
-    parsers = {name: load(folder, device=device, compiled=compiled) for name, folder in folders.items()}
-    for parser in parsers.values():
-        make_ready(parser)
-    return {name: target_of(parser) for name, parser in parsers.items()}
+    if is_connected(folder):
+        return connected_target(folder)
+    parser = load(folder, device=device, compiled=compiled)
+    make_ready(parser)
+    return target_of(parser)
 
 
 def _named(runs: list[str]) -> dict[str, Path]:

@@ -28,7 +28,7 @@ from dualparse.use.service.limits import Limits
 from dualparse.use.service.observing import CONTENT_TYPE, Figures, Log, Noted, Observer
 from dualparse.use.service.paging import as_csv
 from dualparse.use.service.requests import chosen_run, in_time
-from dualparse.use.service.served import EXAMPLES, Served, Target, open_target, target_of
+from dualparse.use.service.served import Served, Target, open_target, target_of
 
 WEB = Path(dualparse.__file__).parent / "use" / "web"
 DESCRIPTION = (
@@ -142,10 +142,7 @@ async def domains(request: Request) -> schemas.DomainsResponse:
 
 def _described(run: Served) -> schemas.RunOut:
     about = run.target.about
-    types = [
-        schemas.EntityType(name=name, count=len(entities), examples=list(entities[:EXAMPLES]))
-        for name, entities in about.types
-    ]
+    types = [schemas.EntityType(name=each.name, count=each.count, examples=list(each.examples)) for each in about.types]
     return schemas.RunOut(
         name=run.name,
         domain=about.domain,

