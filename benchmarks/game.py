@@ -40,12 +40,12 @@ from dualparse.engines.numba import loading as compiled
 from dualparse.engines.shared_gpu import TOLD
 from dualparse.files import write_text
 from dualparse.game.tell import open_players
+from dualparse.lab.sharing import fingerprint
 from dualparse.lab.sweep.jobs import current_commit
 from dualparse.runs import Run
 from dualparse.training.game import Game, Sets, batches, sources
 from dualparse.training.material import load_material
 from dualparse.training.run import choose_device, train
-from dualparse.training.sharing import fingerprint
 from dualparse.training.step import Adam
 
 CORES = 2

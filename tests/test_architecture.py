@@ -143,6 +143,37 @@ def test_only_the_command_knows_the_laboratory_and_loads_it_when_asked():
     assert not [name for name in loaded if part_of(name) == "lab"]
 
 
+def offered(path: Path) -> set[str]:
+    """The public names that a module defines."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    named = {node.name for node in parse(path).body if isinstance(node, kinds)}
+    named |= {
+        target.id
+        for node in parse(path).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return {name for name in named if not name.startswith("_")}
+
+
+def used(path: Path) -> set[str]:
+    """The names that a module makes use of, its own among them."""
+    nodes = list(ast.walk(parse(path)))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} | {
+        node.attr for node in nodes if isinstance(node, ast.Attribute)
+    }
+
+
+def test_training_holds_nothing_for_experiments_alone():
+    """What no run needs to be trained, scored or used belongs into the laboratory."""
+    outside = [path for path in modules() if part_of(name_of(path)) != "lab"]
+    needed = set().union(*map(used, outside))
+    for path in modules():
+        if part_of(name_of(path)) == "training":
+            assert offered(path) <= needed, name_of(path)
+
+
 CATCH_ALL = ("Exception", "BaseException")
 
 

@@ -7,10 +7,10 @@ import pytest
 from dualparse import migration
 from dualparse.config import make_recipe, read_saved_recipe, write_recipe
 from dualparse.errors import InputError
+from dualparse.lab.sharing import fingerprint
 from dualparse.lab.trained import trained
 from dualparse.migration import SCHEMA, Gone, migrate, schema_of
 from dualparse.runs import Run
-from dualparse.training.sharing import fingerprint
 
 OLD = {"domain": "trails", "stages": ["q2lf"], "train": {"warmth": 3, "epochs": 7}, "oven": True}
 

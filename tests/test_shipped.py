@@ -18,7 +18,7 @@ from dualparse.lab.report.results import outcomes_of
 from dualparse.lab.store import Store
 from dualparse.lab.sweep.grid import Cell, cells_of, read_grid
 from dualparse.lab.sweep.plan import Folders, State, by_key, look
-from dualparse.training.sharing import stage_recipe
+from dualparse.training.essence import stage_recipe
 from dualparse.use.cli.main import app
 
 ROOT = Path(__file__).parents[1]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dualparse.config import Recipe, make_recipe
+from dualparse.lab.sharing import fingerprint
 from dualparse.migration import migrate, schema_of
-from dualparse.training.sharing import essence, fingerprint
+from dualparse.training.essence import essence
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.evaluate import judge
 from dualparse.runs import REFIT, Run, search_options
+from dualparse.training.essence import read_in_answers
 from dualparse.training.material import load_splits
-from dualparse.training.sharing import read_in_answers
 
 RECONSTRUCTIONS = (0.3, 0.5, 0.7, 1.0, 1.5)
 PRIORS = (0.0, 0.1, 0.2, 0.3, 0.5)

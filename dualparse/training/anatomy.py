@@ -8,9 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dualparse.config import MEMBERS, Recipe, Stage
-from dualparse.training.sharing import essence
-
-WHOLE = "."  # all stages of a run itself, among what it takes from others
+from dualparse.training.essence import essence
 
 BETWEEN_SEEDS = 1000  # of a run and the runs below it: runs whose seeds are neighbours have none in common
 
@@ -32,8 +30,8 @@ def is_finished(folder: Path, recipe: Recipe, *stages: str) -> bool:
 
 
 def members(recipe: Recipe) -> dict[str, Recipe]:
-    """The runs whose parsers answer together with a run's own: folder below its own -> recipe. Where an lf2q teaches no
-    parser, theirs have none."""
+    """The runs below a run, whose parsers answer together with its own: folder below its own -> recipe. They have none
+    below themselves, and no lf2q where it teaches no parser."""
     taught = {"pseudo", "dual"} & set(recipe.stages)
     return _other_seeds(recipe, MEMBERS, recipe.committee, stages=recipe.stages if taught else ("q2lf",))
 
@@ -55,15 +53,10 @@ def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage
     return found
 
 
-def below(recipe: Recipe) -> dict[str, Recipe]:
-    """All runs below a run: its members, which have none."""
-    return members(recipe)
-
-
 def all_stages(recipe: Recipe) -> dict[str, tuple[str, Recipe, Stage]]:
     """Every stage of a run and of the runs below it: its name, with the folder before it -> folder, recipe, stage."""
     return {
         f"{place}/{stage}" if place else stage: (place, each, stage)
-        for place, each in ({"": recipe} | below(recipe)).items()
+        for place, each in ({"": recipe} | members(recipe)).items()
         for stage in each.stages
     }

@@ -20,14 +20,13 @@ from dualparse.domains.domain import Domain
 from dualparse.engines import cpu
 from dualparse.engines.engine import told
 from dualparse.errors import InputError
-from dualparse.files import LOCK, holding, replacing, replacing_folder, unfinished
-from dualparse.manifest import NAME as MANIFEST
+from dualparse.files import LOCK, holding, replacing, unfinished
 from dualparse.manifest import forget_manifest, verify, write_manifest
 from dualparse.runs import REFIT, Run
-from dualparse.training.anatomy import WHOLE, all_stages, is_finished, members, results
+from dualparse.training.anatomy import all_stages, is_finished, members, results
+from dualparse.training.essence import PRETRAINING, read_in_answers, stage_recipe
 from dualparse.training.loop import Record, Tick, fit
 from dualparse.training.material import Material, load_material
-from dualparse.training.sharing import PRETRAINING, parser_recipe, read_in_answers, stage_recipe
 from dualparse.training.stages import prepare
 
 MOST_TOLD = 3  # settings that differ, in an error
@@ -68,8 +67,7 @@ def train(
     to be resumed.
 
     `shared` says which run trained a pre-training stage already, with the folder before it where it is one of a run
-    below; by the folder of a run below alone, or by `WHOLE` for this one, which run has all stages of it. Others are
-    looked for in `start_from`.
+    below. Others are looked for in `start_from`.
     """
     if device.type == "cpu":
         cpu.prepare()  # at the start, so that a run that is resumed rounds as before
@@ -78,9 +76,6 @@ def train(
     material = load_material(recipe, domain)  # before anything is written: what is wrong here leaves no folder behind
     vocabularies = {"query": material.query_vocab, "lf": material.lf_vocab}
     _same_vocabularies(run, vocabularies)
-    if WHOLE in shared and not folder.exists():
-        yield _take_whole(recipe, folder, Run.open(shared[WHOLE]), vocabularies)
-        resume = True
     with holding(folder):
         _open_folder(recipe, folder, resume=resume)  # another process may have been here since
         forget_manifest(folder)
@@ -121,7 +116,7 @@ def _train(
     )
     run.write_log([record for record in run.read_log() if is_finished(run.folder, recipe, record["stage"])])
     for stage in recipe.stages:
-        source = shared.get(stage) or shared.get(WHOLE) or recipe.start_from
+        source = shared.get(stage) or recipe.start_from
         if is_finished(run.folder, recipe, stage):
             yield Note(f"{stage}: finished before, kept")
         elif source:
@@ -150,7 +145,6 @@ def _train_below(
             if recipe.start_from and (earlier / "config.toml").is_file():
                 known[name] = earlier
         known |= {name.removeprefix(f"{place}/"): path for name, path in shared.items() if name.startswith(f"{place}/")}
-        known |= {WHOLE: shared[place]} if place in shared else {}
         below = train(other, folder / place, resume=True, device=device, shared=known, domain=domain)
         yield from _of(place, below)
 
@@ -208,7 +202,7 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
             )
         if run.recipe == recipe.model_copy(update={"refit": False}) != recipe:
             raise InputError(f"this run was started without refit: dualparse refit {folder} makes one", path=folder)
-        if others := _other_settings(run.recipe, recipe):
+        if others := other_settings(run.recipe, recipe):
             raise InputError(f"the run in this folder was started with other settings: {others}", path=folder)
         return run
     if folder.exists() and not folder.is_dir():
@@ -218,7 +212,7 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
     return run
 
 
-def _other_settings(before: Recipe, recipe: Recipe) -> str:
+def other_settings(before: Recipe, recipe: Recipe) -> str:
     """In which settings two recipes differ. How many parsers answer, and how they choose, changes nothing of a run, nor
     does it matter when those of runs below it stop."""
     free = {"committee", *(f"search.{name}" for name in read_in_answers(recipe.stages))}
@@ -241,19 +235,6 @@ def _same_vocabularies(run: Run, vocabularies: Mapping[str, Vocab]) -> None:
     for side, vocab in vocabularies.items():
         if run.vocab_path(side).exists() and run.vocab(side) != vocab:
             raise InputError("the examples of the domain have changed since this run began", path=run.vocab_path(side))
-
-
-def _take_whole(recipe: Recipe, folder: Path, earlier: Run, vocabularies: Mapping[str, Vocab]) -> Note:
-    """Begin with all that an earlier run of the same parser has, but for its scores. It may be looked through by
-    another process meanwhile, which writes what it finds anew."""
-    if others := _other_settings(earlier.recipe, parser_recipe(recipe)):
-        raise InputError(f"it is another run than this recipe's: {others}", path=earlier.folder)
-    _same_vocabularies(earlier, vocabularies)
-    with replacing_folder(folder) as part:
-        shutil.copytree(earlier.folder, part, ignore=shutil.ignore_patterns(".*.part", MANIFEST), dirs_exist_ok=True)
-        Run(part).forget_scores()
-        Run(part).save_recipe(recipe)
-    return Note(f"taken from {earlier.folder}")
 
 
 def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator[Note]:

@@ -19,11 +19,11 @@ from dualparse.networks.agent import Agent
 from dualparse.networks.tensors import load_tensors
 from dualparse.runs import Run
 from dualparse.training import stages, supervised
+from dualparse.training.essence import stage_recipe
 from dualparse.training.loop import Record
 from dualparse.training.material import Material, load_material
 from dualparse.training.run import Note, train
 from dualparse.training.score import score_run
-from dualparse.training.sharing import stage_recipe
 
 CPU = torch.device("cpu")
 

@@ -8,21 +8,17 @@ from random import Random
 import pytest
 import torch
 import toy
-from small_runs import left_behind, recipe
+from small_runs import recipe
 
 from dualparse.choosing.committee import find_by_committee
 from dualparse.choosing.scorers import WayBack, Weighted, rerank
 from dualparse.data.examples import load_examples
-from dualparse.data.vocab import Vocab
 from dualparse.errors import InputError
-from dualparse.manifest import write_manifest
 from dualparse.networks.tensors import load_tensors
 from dualparse.runs import REFIT, Run, search_options
-from dualparse.training.anatomy import WHOLE, members
 from dualparse.training.loop import Tick
 from dualparse.training.run import Note, refit, train
 from dualparse.training.score import score_run
-from dualparse.training.sharing import parser_recipe
 from dualparse.use.api import Parser
 
 CPU = torch.device("cpu")
@@ -119,46 +115,6 @@ def test_members_are_refit_and_taken_over_as_well(toy_files, tmp_path):
     later = first.model_copy(update={"start_from": str(tmp_path / "run"), "refit": False})
     notes = [event.text for event in train(later, tmp_path / "later", device=CPU) if isinstance(event, Note)]
     assert f"q2lf: taken from {tmp_path / 'run' / 'members' / '2'}" in notes
-
-
-def test_parsers_that_other_runs_have_trained_are_taken_whole(toy_files, tmp_path):
-    changes = {"data": {"labeled": 0.5}, "search": {"reconstruction": 0.5}}
-    both = recipe(stages=["q2lf", "lf2q", "pseudo"], committee=2, **changes)
-    [(place, member)] = members(both).items()
-    list(train(parser_recipe(both), tmp_path / "first", device=CPU))
-    list(train(parser_recipe(member), tmp_path / "member", device=CPU))
-    shared = {WHOLE: tmp_path / "first", place: tmp_path / "member"}
-    events = list(train(both, tmp_path / "run", device=CPU, shared=shared))
-    assert not any(isinstance(event, Tick) for event in events)
-    run = left_behind(tmp_path / "run")
-    below = run.pop("members")["2"]
-    assert below == left_behind(tmp_path / "member") | {"config.toml": below["config.toml"]}
-    assert run == left_behind(tmp_path / "first") | {"config.toml": run["config.toml"]}
-    assert Run.open(tmp_path / "run").recipe == both and Run.open(tmp_path / "run" / place).recipe == member
-    other = both.model_copy(update={"seed": 7})
-    with pytest.raises(InputError, match="another run than this recipe's: seed is 1 there and 7 here"):
-        list(train(other, tmp_path / "other", device=CPU, shared=shared))
-    assert not (tmp_path / "other").exists()
-
-
-def test_of_a_run_that_is_taken_whole_neither_scores_nor_half_a_file_come_along(toy_files, tmp_path):
-    both = recipe(stages=["q2lf", "lf2q", "pseudo"], data={"labeled": 0.5}, committee=2)
-    first = tmp_path / "first"
-    list(train(parser_recipe(both), first, device=CPU))
-    score_run(Run.open(first), split="test", device=CPU)
-    (first / ".log.jsonl.abc.part").touch()
-    taken = train(both, tmp_path / "run", device=CPU, shared={WHOLE: first})
-    assert next(taken) == Note(f"taken from {first}")
-    names = {path.name for path in (tmp_path / "run").iterdir()}
-    assert names == {"config.toml", "query.vocab", "lf.vocab", "log.jsonl"} | {
-        f"{name}.safetensors" for name in ("pretrained-q2lf", "q2lf", "lf2q")
-    }
-    taken.close()
-    Run(first).save_vocab("query", Vocab.build([("lake",)]))
-    write_manifest(first)
-    with pytest.raises(InputError, match=f"{first / 'query.vocab'}: the examples of the domain have changed"):
-        list(train(both, tmp_path / "other", device=CPU, shared={WHOLE: first}))
-    assert not (tmp_path / "other").exists()
 
 
 def test_a_finished_run_may_become_a_committee(toy_files, tmp_path):

@@ -21,7 +21,7 @@ from dualparse.errors import InputError
 from dualparse.lab.report.paper import DATASETS, LM, METHODS
 from dualparse.lab.store import Store
 from dualparse.lab.trained import trained
-from dualparse.training.sharing import read_in_answers
+from dualparse.training.essence import read_in_answers
 
 MISSING = "-"
 BOTH = "both agents choose"

@@ -30,9 +30,9 @@ from pydantic import Field, ValidationError
 
 from dualparse.config import Closed, Recipe, dotted, inline, read_recipe
 from dualparse.errors import InputError
+from dualparse.lab.sharing import fingerprint
 from dualparse.suggest import unknown_name
 from dualparse.toml import read_toml
-from dualparse.training.sharing import fingerprint
 
 Method = dict[str, Any]
 

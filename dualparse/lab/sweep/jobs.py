@@ -21,9 +21,10 @@ from filelock import FileLock, Timeout
 import dualparse
 from dualparse.config import Recipe, make_recipe
 from dualparse.files import write_text
+from dualparse.lab.sharing import WHOLE
 from dualparse.lab.store import Store
 from dualparse.migration import SCHEMA
-from dualparse.training.anatomy import WHOLE, all_stages, results
+from dualparse.training.anatomy import all_stages, results
 
 if TYPE_CHECKING:
     import torch
@@ -157,11 +158,13 @@ _KINDS = {"stage": _run_stage, "cell": _run_cell, "test": _run_test}
 
 
 def _train(job: Job, recipe: Recipe) -> torch.device:
+    from dualparse.lab.sweep.taking import take_parsers
     from dualparse.training.loop import Record, Tick
     from dualparse.training.run import choose_device, train
 
     device = choose_device(job.device)
-    shared = {stage: Path(folder) for stage, folder in job.shared.items()}
+    shared = {name: Path(folder) for name, folder in job.shared.items()}
+    shared = take_parsers(recipe, Path(job.folder), shared)
     told, score, begun = 0.0, "", time.time()
     _tell(job, begun=begun)
     for event in train(recipe, Path(job.folder), resume=True, device=device, shared=shared):

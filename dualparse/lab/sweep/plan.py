@@ -20,12 +20,13 @@ from typing import Any
 
 from dualparse.config import Recipe, read_saved_recipe
 from dualparse.errors import InputError
+from dualparse.lab.sharing import WHOLE, fingerprint, parser_recipe
 from dualparse.lab.store import Store, Stored
 from dualparse.lab.sweep.grid import Cell
 from dualparse.lab.sweep.jobs import Job, is_running
 from dualparse.lab.trained import trained
-from dualparse.training.anatomy import WHOLE, all_stages, is_finished, members
-from dualparse.training.sharing import PRETRAINING, fingerprint, parser_recipe, stage_recipe
+from dualparse.training.anatomy import all_stages, is_finished, members
+from dualparse.training.essence import PRETRAINING, stage_recipe
 
 SHARED = "shared"
 

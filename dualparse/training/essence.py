@@ -1,4 +1,4 @@
-"""What the outcome of a run depends on, so that runs which agree in it can share work.
+"""What the outcome of a run depends on.
 
 In: a recipe. Out: the same recipe with every setting that none of its stages reads put back to its default. Two recipes
 that come out equal train the same weights; a setting nobody listed here counts as one that matters.
@@ -6,14 +6,12 @@ that come out equal train the same weights; a setting nobody listed here counts 
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from dualparse.config import MEMBERS, Recipe, Stage, differences
+from dualparse.config import Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
 
@@ -59,13 +57,7 @@ def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     one = essence(recipe.model_copy(update=changed))
     if recipe.data.family and stage in ("q2lf", "lf2q"):  # the same for the whole family
         one = one.model_copy(update={"domain": recipe.data.family[0]})
-    return _unscored(one)
-
-
-def parser_recipe(recipe: Recipe) -> Recipe:
-    """The recipe of a run that trains one parser of a committee and nothing else."""
-    stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if not name.startswith(f"{MEMBERS}/")}
-    return _unscored(essence(recipe.model_copy(update={"refit": False, "committee": 1, "stop_at": stop_at})))
+    return unscored(one)
 
 
 def read_in_answers(stages: Collection[str]) -> tuple[str, ...]:
@@ -78,17 +70,9 @@ def read_in_answers(stages: Collection[str]) -> tuple[str, ...]:
     return ("reconstruction", "prior", *(() if "pseudo" in stages else ("beams",)))
 
 
-def _unscored(recipe: Recipe) -> Recipe:
+def unscored(recipe: Recipe) -> Recipe:
     """Without what is read only where a run is scored."""
     return recipe.model_copy(update={"search": _defaults(recipe.search, read_in_answers(recipe.stages))})
-
-
-def fingerprint(recipe: Recipe, removed: Mapping[str, Any] | None = None) -> str:
-    """A short name for what a recipe trains: the same for recipes with the same essence. Only what differs from the
-    defaults goes into it, so that it outlives new settings; and what an earlier version `removed` from it, so that no
-    recipe of today is taken for one that has settings which are no more."""
-    told = differences(essence(recipe)) | dict(removed or {})
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _unread_data(recipe: Recipe) -> list[str]:

@@ -9,10 +9,11 @@ import torch
 import toy
 
 from dualparse.config import GameSettings, Recipe, explain, make_recipe
+from dualparse.lab.sharing import fingerprint, parser_recipe
 from dualparse.networks.tensors import load_tensors
-from dualparse.training.anatomy import below
+from dualparse.training.anatomy import members
+from dualparse.training.essence import PRETRAINING, essence, stage_recipe
 from dualparse.training.run import train
-from dualparse.training.sharing import PRETRAINING, essence, fingerprint, parser_recipe, stage_recipe
 
 CPU = torch.device("cpu")
 ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "dual"]
@@ -149,10 +150,10 @@ def test_all_runs_below_a_run_are_known():
     """A committee changes no weights, and names no stage anew."""
     stages = ["q2lf", "lf2q", "pseudo"]
     whole = tiny(stages=stages, committee=2)
-    assert {place: (each.seed, each.stages) for place, each in below(whole).items()} == {
+    assert {place: (each.seed, each.stages) for place, each in members(whole).items()} == {
         "members/2": (1001, tuple(stages)),
     }
-    assert below(tiny()) == {}
+    assert members(tiny()) == {}
     assert stage_recipe(whole, "q2lf") == stage_recipe(tiny(stages=stages), "q2lf")
     assert fingerprint(tiny(committee=1)) == fingerprint(tiny()) != fingerprint(tiny(committee=2))
 
