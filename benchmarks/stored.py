@@ -85,6 +85,19 @@ def _service(told: dict[str, Any]) -> Iterator[Line]:
     )
 
 
+def _constrained(told: dict[str, Any]) -> Iterator[Line]:
+    for run in told["runs"]:
+        invalid = {
+            way: f"{run['readings'][way]['invalid']:.0f} % of its readings invalid" for way in ("free", "constrained")
+        }
+        for name, what in (("one_by_one", "typed one by one"), ("together", f"{run['questions']} at once")):
+            took = run[f"{name}_ms"]
+            figure, beside = (f"{took[way]:.1f} ms a question, {invalid[way]}" for way in ("constrained", "free"))
+            # Time of the other way by ours, as in every line.
+            ratio = f"{took['free'] / took['constrained']:.2f}"
+            yield f"parse --constrained, {what}: {run['domain']} ({told['hardware']})", figure, f"{beside}, free", ratio
+
+
 def _synthesis(told: dict[str, Any]) -> Iterator[Line]:
     for row in told["drawn"]:
         rate = row["forms"] / row["seconds"]
@@ -98,5 +111,6 @@ FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     "bench-game-gpu.json": _game,
     "bench-serve.json": _service,
     "bench-serve-compiled.json": _service,
+    "bench-constrained.json": _constrained,
     "synthesis.json": _synthesis,
 }
