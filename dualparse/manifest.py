@@ -17,7 +17,7 @@ from dualparse.errors import InputError
 from dualparse.files import flush, write_text
 
 NAME = "manifest.json"
-LISTED = ("config.toml", "*.vocab", "*.safetensors", "log.jsonl", "confidence.json")
+LISTED = ("config.toml", "*.vocab", "*.safetensors", "log.jsonl", "confidence.json", "learned.jsonl")
 CHECKPOINT = ".checkpoint.safetensors"
 
 

@@ -6,6 +6,7 @@ q2lf.safetensors ...             the weights of every finished stage; pretrained
 STAGE.checkpoint.safetensors     a stage under way
 log.jsonl                        a record per epoch
 confidence.json                  how likely its answers are right (`dualparse.asking.trust`)
+learned.jsonl                    what people have said is meant (`dualparse.asking.memory`)
 manifest.json                    the size and SHA-256 of the files above, written when all stages are finished
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
 refit                            a run folder: the same once more, with the dev pairs as well

@@ -103,6 +103,16 @@ class Familiar:
         whole = sum(weight.values())
         return max((both / (whole + self._whole[number] - both) for number, both in shared.items()), default=0.0)
 
+    def likeness(self, pattern: Words, other: Words) -> float:
+        """How much two patterns have in common, from 0 to 1; rare words count more, common ones little."""
+        first, second = ({word: self._counts(word) for word in set(each)} for each in (pattern, other))
+        both = sum(weight for word, weight in first.items() if word in second)
+        whole = sum((first | second).values())
+        return both / whole if whole else 0.0
+
+    def _counts(self, word: str) -> float:
+        return self._weight.get(word, self._rare) * (0.3 if word in common_words() else 1.0)
+
     def evidence(self, words: Words) -> dict[str, float]:
         """All of it, by the names that `dualparse.asking.confidence` knows."""
         new, strange = self._new(words), self.strange(words)

@@ -51,6 +51,9 @@ class RunAsker:
 
     def run(self, form: str, question: str = "") -> Reply:
         """The answer to a form that somebody has chosen."""
+        verdict = self.parser.domain.check(form)
+        if not verdict.ok:
+            return Reply(question, ERROR, form=form, reason=verdict.reason)
         try:
             return self._answered(
                 Reply(question, ANSWERED, form=form, said=self.sayer.say(form), probability=1.0), form

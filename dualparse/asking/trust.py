@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dualparse import manifest
 from dualparse.asking.confidence import (
     DEFAULT,
     DEFAULT_TOPIC,
@@ -27,6 +26,7 @@ from dualparse.asking.confidence import (
 )
 from dualparse.errors import InputError
 from dualparse.files import write_text
+from dualparse.manifest import changing
 
 NAME = "confidence.json"
 PRECISION = 0.95  # share of right answers among those that are given, unless another is asked for
@@ -105,10 +105,8 @@ def write_trust(folder: Path, trust: Trust) -> None:
             for name in ("precision", "coverage", "calibration_error", "refused")
         },
     }
-    listed = (folder / manifest.NAME).exists()
-    write_text(folder / NAME, json.dumps(told, indent=2) + "\n")
-    if listed:
-        manifest.write_manifest(folder)
+    with changing(folder, NAME):
+        write_text(folder / NAME, json.dumps(told, indent=2) + "\n")
 
 
 def read_trust(folder: Path) -> Trust:

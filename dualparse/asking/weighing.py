@@ -6,7 +6,7 @@ same numbers stand in `Parse.probability`, in JSON, on the page and in a `Reply`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +20,9 @@ from dualparse.domains.metrics import meaning
 from dualparse.domains.text import Reading
 from dualparse.lf.errors import LFSyntaxError
 
+KNOWN = 0.99  # probability of a reading that somebody has said is meant by this very question
+RECALLED = 6.0  # log-probability that a form gains where it was meant by a question like this one, times how alike
+THE_SAME = 20.0  # the same where the questions differ in names and numbers alone
 MENDED = "read '"  # a note that begins so tells of a word whose spelling was mended
 
 
@@ -72,29 +75,52 @@ class Scales:
         known = (example.query for example in (*splits.train, *splits.extra_queries) if example.query)
         return Familiar(known, self.domain.lexicon)
 
-    def weigh(self, reading: Reading, found: Sequence[Hypothesis], back: Sequence[float | None]) -> Weighed:
-        """Weigh what was found for a question."""
-        candidates = [self._candidate(each, way) for each, way in zip(found, back, strict=True)]
+    def weigh(
+        self,
+        reading: Reading,
+        found: Sequence[Hypothesis],
+        back: Sequence[float | None],
+        *,
+        recalled: Mapping[tuple[str, ...], float] | None = None,
+        known: bool = False,
+    ) -> Weighed:
+        """Weigh what was found for a question. `recalled` are forms that were meant by questions like this, with how
+        alike they are; `known` says that the first form found was said to be meant by this very question."""
+        alike = recalled or {}
+        candidates = [
+            self._candidate(each, way, _bonus(alike.get(each.tokens, 0.0)))
+            for each, way in zip(found, back, strict=True)
+        ]
+        if known:
+            first = candidates[0]
+            same = [each for each in candidates if each.comes_to == first.comes_to]
+            return self._weighed(reading, [Option((first, *(each for each in same if each is not first)), 1.0)], True)
         options = options_of(candidates)
+        return self._weighed(reading, options, False)
+
+    def _weighed(self, reading: Reading, options: Sequence[Option], known: bool) -> Weighed:
         words = reading.words
         evidence = self.familiar.evidence(words)
         evidence["unread"] = float(sum(note.startswith(MENDED) for note in reading.notes))
         if options:
             evidence |= evidence_for(options[0], options, len(words))
         right = self.trust.right.of(evidence) if options and options[0].valid else 0.0
+        if known:
+            right = max(right, KNOWN) if options[0].valid else 0.0
         return Weighed(
             reading,
             tuple(options),
             right,
-            self.trust.topic.of(evidence),
+            1.0 if known else self.trust.topic.of(evidence),
             tuple(self.familiar.strange(words)),
             evidence,
+            known,
         )
 
-    def _candidate(self, found: Hypothesis, back: float | None) -> Candidate:
+    def _candidate(self, found: Hypothesis, back: float | None, bonus: float) -> Candidate:
         text = found.text
         valid = self.domain.check(text).ok
-        return Candidate(text, valid, self._comes_to(text), found.log_prob, len(found.tokens), back)
+        return Candidate(text, valid, self._comes_to(text), found.log_prob, len(found.tokens), back, bonus)
 
     def _comes_to(self, form: str) -> str:
         """What tells the answer of a form from others."""
@@ -105,3 +131,7 @@ class Scales:
             return self.domain.normalize(form)
         except LFSyntaxError:
             return form
+
+
+def _bonus(alike: float) -> float:
+    return THE_SAME if alike >= 1 else RECALLED * alike

@@ -9,7 +9,7 @@ All results are frozen dataclasses of plain values: `dataclasses.asdict` makes J
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -18,6 +18,7 @@ from typing import TypeVar
 import torch
 
 from dualparse.asking.calibrate import calibrate
+from dualparse.asking.memory import NOTHING, Lesson, Memory, read_lessons, write_lessons
 from dualparse.asking.reply import Reply
 from dualparse.asking.runs import RunAsker
 from dualparse.asking.trust import PRECISION, Trust, read_trust, write_trust
@@ -34,6 +35,7 @@ from dualparse.domains.text import Reader, Reading
 from dualparse.engines.cores import settle_threads
 from dualparse.engines.kept_memory import keep_freed_memory
 from dualparse.engines.numba import loading as kernels
+from dualparse.engines.scoring import reconstruction
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.sexpr import read, tokenize
@@ -121,6 +123,7 @@ class Parser:
         self._constraint: Constraint | None = None
         self._listeners: WayBack | None = None
         self._scales: Scales | None = None
+        self._memory: Memory | None = None
         self._lf2q: Agent | None = None
         self._lf_vocab = run.vocab("lf")
         self._reader = reader(run.vocab("query"), domain)
@@ -129,7 +132,7 @@ class Parser:
 
     def load(self) -> None:
         """Load all that answers depend on: a file that is missing or damaged is told now, not in the middle."""
-        _ = self.chooser, self.scales
+        _ = self.chooser, self.scales, self.memory
         if self.hears:
             _ = self.listeners
 
@@ -186,6 +189,39 @@ class Parser:
                 trust = read_trust(self.run.folder)
                 self._scales = Scales(self.domain, trust, dev_seed=self.recipe.data.split_seed)
             return self._scales
+
+    @property
+    def memory(self) -> Memory:
+        """What people have said is meant (`dualparse learn`)."""
+        scales = self.scales
+        with self._loading:
+            if self._memory is None:
+                lessons = read_lessons(self.run.folder)
+                self._memory = Memory(lessons, scales.familiar, self.domain.lexicon) if lessons else NOTHING
+            return self._memory
+
+    def learn(self, pairs: Sequence[tuple[str, str]]) -> list[Lesson]:
+        """Remember what questions mean, as (question, form), and keep it in the run folder; gives all that is known.
+        `InputError` for a form that is not valid."""
+        lessons = read_lessons(self.run.folder)
+        for question, form in pairs:
+            if problem := self.problem(question, form):
+                raise InputError(f"{form!r}: {problem}")
+            reading = self.read(question)
+            lessons.append(Lesson(reading.words, self._target(form, reading)))
+        write_lessons(self.run.folder, lessons)
+        with self._loading:
+            self._memory = None
+        return read_lessons(self.run.folder)
+
+    def problem(self, question: str, form: str) -> str:
+        """Why a form cannot be what a question means; "" where it can."""
+        try:
+            tokens = self._target(form, self.read(question))
+        except InputError as error:
+            return error.message
+        verdict = self.domain.check(" ".join(tokens))
+        return "" if verdict.ok else f"no valid form: {verdict.reason}"
 
     def calibrate(self, *, precision: float = PRECISION) -> Trust:
         """Fit on dev how likely answers are right, and keep it in the run folder; `precision` is the share of right
@@ -254,11 +290,34 @@ class Parser:
         self, readings: Sequence[Reading], judged: Sequence[Sequence[tuple[Hypothesis, Verdict]]]
     ) -> list[Weighed]:
         """Only what the recipe's own width finds counts, so that a probability does not depend on `k`."""
-        found = [[hypothesis for hypothesis, _ in row] for row in judged]
+        recalled = [
+            {each.form: each.alike for each in self.memory.recall(reading.words)} if len(self.memory) else {}
+            for reading in readings
+        ]
+        found = self._with(readings, [[hypothesis for hypothesis, _ in row] for row in judged], recalled)
         back: Sequence[Sequence[float | None]] = [[None] * len(row) for row in found]
         if self.hears:
             back = [told.tolist() for told in self.listeners([reading.words for reading in readings], found)]
-        return [self.scales.weigh(*each) for each in zip(readings, found, back, strict=True)]
+        return [
+            self.scales.weigh(reading, row, ways, recalled=alike, known=self.memory.known(reading.words) is not None)
+            for reading, row, ways, alike in zip(readings, found, back, recalled, strict=True)
+        ]
+
+    def _with(
+        self, readings: Sequence[Reading], found: list[list[Hypothesis]], forms: Sequence[Iterable[tuple[str, ...]]]
+    ) -> list[list[Hypothesis]]:
+        """What was found, and other forms, with the probability the parsers give them."""
+        there = [{each.tokens for each in row} for row in found]
+        asked = [(place, form) for place, some in enumerate(forms) for form in some if form not in there[place]]
+        if not asked:
+            return found
+        words, tokens = [readings[place].words for place, _ in asked], [form for _, form in asked]
+        told = [reconstruction(agent, words, tokens) for agent in self.search.agents]
+        more = list(map(list, found))
+        for (place, form), *each in zip(asked, *told, strict=True):
+            log_prob = sum(each) / len(each)
+            more[place].append(Hypothesis(form, log_prob, log_prob / (len(form) + 1), True))
+        return more
 
     def _shares(
         self, readings: Sequence[Reading], found: Sequence[Sequence[Hypothesis]]
@@ -295,7 +354,19 @@ class Parser:
         held = self.constraint if constrained else None
         found = self.chooser.choose(words, k=k, constraint=held, copies=copies)
         judged = [self._judged(hypotheses) for hypotheses in found]
+        if len(self.memory):
+            judged = [self._taught(*pair) for pair in zip(readings, judged, strict=True)]
         return [[pair for pair in each if pair[1].ok] for each in judged] if constrained else judged
+
+    def _taught(self, reading: Reading, judged: list[tuple[Hypothesis, Verdict]]) -> list[tuple[Hypothesis, Verdict]]:
+        """With the form in front that somebody has said is meant by this very question."""
+        form = self.memory.known(reading.words)
+        if form is None:
+            return judged
+        found = self._with([reading], [[hypothesis for hypothesis, _ in judged]], [[form]])[0]
+        known = next(each for each in found if each.tokens == form)
+        others = [pair for pair in judged if pair[0].tokens != form]
+        return [(known, self.domain.check(known.text)), *others]
 
     def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
         """Hypotheses with their verdicts, valid ones first; sorting is stable, so each group keeps its order."""
