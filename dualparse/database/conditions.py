@@ -24,6 +24,7 @@ from dualparse.lf.errors import LFExecutionError
 from dualparse.lf.values import TRUE, Value, words_of
 
 Test = Callable[[Expr], exp.Expression]
+TIMES_AS_TEXT = ("sqlite", "spark")  # engines without a type for a time of day: text such as 10:30
 
 
 class Conditions(ABC):
@@ -96,7 +97,7 @@ class Conditions(ABC):
             return words_of(value)
         if value.startswith("(time"):
             hour, minute = map(int, value[6:-1].split())
-            return f"{hour:02}:{minute:02}" if self.dialect == "sqlite" else Time(hour, minute)
+            return f"{hour:02}:{minute:02}" if self.dialect in TIMES_AS_TEXT else Time(hour, minute)
         if value.degree is not None:
             return int(value.degree) if value.degree == int(value.degree) else value.degree
         return value == TRUE
@@ -205,7 +206,7 @@ class Conditions(ABC):
         """A column as what a literal of its kind can be compared with."""
         if expr.kind.name == "boolean" and self.dialect != "sqlite":
             return exp.Cast(this=expr.sql, to=exp.DataType(this=exp.DataType.Type.BOOLEAN))
-        if expr.kind.name == "time" and self.dialect == "sqlite":
+        if expr.kind.name == "time" and self.dialect in TIMES_AS_TEXT:
             return p.digits(expr.sql, 1, 5)
         return expr.sql
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
@@ -35,16 +36,11 @@ MOST_ROWS = 10_000
 SECONDS = 10.0
 
 
-class Runner:
-    """Runs forms over one database. It belongs to one thread, except for `cancel`."""
+class Answering(ABC):
+    """Whatever answers forms over a database."""
 
-    def __init__(self, source: Source, database: Database, *, seconds: float = SECONDS, most_rows: int = MOST_ROWS):
-        self.source, self.database = source, database
-        self.seconds, self.most_rows = seconds, most_rows
-        self.checker = Checker(database.schema)
-        self._cancelled = threading.Event()
-        if source.dialect == "sqlite":
-            source.connection.create_function("LOWER", 1, _lower, deterministic=True)
+    database: Database
+    checker: Checker
 
     def answer(
         self, form: str, *, today: date | None = None, seconds: float | None = None, most_rows: int | None = None
@@ -67,15 +63,29 @@ class Runner:
             return Verdict(surface=True, semantics=False, reason=str(error))
         return VALID
 
+    @abstractmethod
+    def run(self, statement: Statement, *, seconds: float | None = None, most_rows: int | None = None) -> Answer:
+        """The answer that a statement gives, within so many seconds, of so many rows at the most."""
+
+
+class Runner(Answering):
+    """Runs forms over one database. It belongs to one thread, except for `cancel`."""
+
+    def __init__(self, source: Source, database: Database, *, seconds: float = SECONDS, most_rows: int = MOST_ROWS):
+        self.source, self.database = source, database
+        self.seconds, self.most_rows = seconds, most_rows
+        self.checker = Checker(database.schema)
+        self._cancelled = threading.Event()
+        if source.dialect == "sqlite":
+            source.connection.create_function("LOWER", 1, _lower, deterministic=True)
+
     def run(self, statement: Statement, *, seconds: float | None = None, most_rows: int | None = None) -> Answer:
         """The answer that a statement gives."""
         most = self.most_rows if most_rows is None else most_rows
         sql = statement.sql(limit=most + 1)
         with self._limited(self.seconds if seconds is None else seconds):
             found = self._fetch(sql, statement.parameters, most + 1)
-        labels: dict[str, str] = {}
-        rows = [_row(row, statement.outputs, labels) for row in found[:most]]
-        return answered(statement.columns, rows, statement.node, labels=labels, truncated=len(found) > most, sql=sql)
+        return answer_of(statement, found, most, sql)
 
     def cancel(self) -> None:
         """Stop what is running; may be called from any thread."""
@@ -120,6 +130,13 @@ class Runner:
             timer.cancel()
             if isinstance(self.source.connection, psycopg.Connection):
                 self.source.connection.rollback()
+
+
+def answer_of(statement: Statement, found: Sequence[Sequence[Any]], most: int, sql: str) -> Answer:
+    """What the database gave as an answer of at most so many rows."""
+    labels: dict[str, str] = {}
+    rows = [_row(row, statement.outputs, labels) for row in found[:most]]
+    return answered(statement.columns, rows, statement.node, labels=labels, truncated=len(found) > most, sql=sql)
 
 
 def _lower(words: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,9 @@ from sqlglot import exp
 
 from dualparse.domains import nodes as n
 from dualparse.domains.results import Column
+
+POSITIONAL = ("trino",)  # engines that know no names of parameters
+_MARK = "dualparse_parameter_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,25 @@ class Statement:
         """The columns of the answer."""
         return tuple(output.column for output in self.outputs)
 
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """Of an engine whose parameters are all `?`: their names, in the order in which the marks stand."""
+        if self.dialect not in POSITIONAL:
+            return ()
+        return tuple(re.findall(rf"{_MARK}(\w+)", self._marked().sql(dialect=self.dialect)))
+
     def sql(self, *, pretty: bool = False, limit: int | None = None) -> str:
         """The text; `limit` is put around what has no smaller one."""
-        select = self.select
+        positional = self.dialect in POSITIONAL
+        select = self._marked() if positional else self.select
         if limit is not None and select.args.get("limit") is None:
             select = select.limit(limit)
-        return select.sql(dialect=self.dialect, pretty=pretty)
+        text = select.sql(dialect=self.dialect, pretty=pretty)
+        return re.sub(rf":{_MARK}\w+", "?", text) if positional else text
+
+    def _marked(self) -> exp.Query:
+        """The SELECT with parameters that can be told from anything else in its text."""
+        select = self.select.copy()
+        for placeholder in list(select.find_all(exp.Placeholder)):
+            placeholder.replace(exp.Placeholder(this=f"{_MARK}{placeholder.name}"))
+        return select

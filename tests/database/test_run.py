@@ -206,6 +206,18 @@ def test_a_statement_is_printed_for_any_engine(command):
     assert text.splitlines()[-2:] == ['  "hut"."price" < $p1;', "-- p1 = 30"]
 
 
+def test_engines_without_names_for_parameters_have_marks_in_order(command):
+    form = (
+        "( filter ( filter ( all hut ) price < ( number 30 euro ) ) elevation between ( number 5 m ) ( number 30 m ) )"
+    )
+    code, text = command("sql", "trails", form, "--dialect", "trino")
+    statement, _, told = text.partition(";\n")
+    assert code == 0 and statement.count("?") == 3 and ":" not in statement
+    assert told.splitlines() == ["-- 1 = 30", "-- 2 = 5", "-- 3 = 30"]
+    code, text = command("sql", "trails", form, "--dialect", "bigquery")
+    assert "< @p1" in text and text.splitlines()[-2:] == ["-- p1 = 30", "-- p2 = 5"]
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

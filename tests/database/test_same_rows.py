@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from datetime import date as Day
 from pathlib import Path
 
 import duckdb
@@ -13,7 +12,8 @@ import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_forms import SCHEMA, Forms, copied, world
+from random_forms import SCHEMA, copied, world
+from same_rows import agree, trails_forms
 
 from dualparse.database.location import locate
 from dualparse.database.run import Runner
@@ -22,22 +22,11 @@ from dualparse.database.worlds import read_database, write_database
 from dualparse.domains.embedded import EMBEDDED
 from dualparse.domains.folder import read_folder
 from dualparse.domains.plain import Plain
-from dualparse.domains.results import Answer
-from dualparse.domains.signatures import SIGNATURES
 from dualparse.domains.world import World
-from dualparse.lf.errors import LF_ERRORS, LFExecutionError
 from dualparse.lines import raise_error
 
-TODAY = Day(2005, 5, 20)
-FORMS = 25  # of one database
 ELSEWHERE = 100 if os.environ.get("DUALPARSE_NIGHTLY") else 4  # databases of the other engines
 DATABASES = 800 if os.environ.get("DUALPARSE_NIGHTLY") else 20
-
-
-def readable(answer: Answer) -> list[str]:
-    """The rows as plain values, numbers to four decimals, in any order."""
-    rounded = [[round(cell, 4) if isinstance(cell, float) else cell for cell in row] for row in answer.values]
-    return sorted(map(str, rounded))
 
 
 def compare(seed: int, path: Path) -> Counter[str]:
@@ -48,33 +37,6 @@ def compare(seed: int, path: Path) -> Counter[str]:
     with open_source(locate(f"sqlite:///{path}")) as source:
         kinds = agree(made, Runner(source, model), rng)
     path.unlink()
-    return kinds
-
-
-def agree(made: World, runner: Runner, rng: random.Random) -> Counter[str]:
-    """Random forms have the answers in a database that they have in memory; what kinds of answers they had."""
-    forms = Forms(made, rng)
-    reference = Plain(made, SCHEMA, max_steps=10_000_000)
-    kinds: Counter[str] = Counter()
-    for _ in range(FORMS):
-        form = forms.any()
-        try:
-            expected = reference.answer(form, today=TODAY)
-        except LF_ERRORS as error:
-            with pytest.raises(type(error)):
-                runner.answer(form, today=TODAY)
-            kinds["error"] += 1
-            continue
-        try:
-            found = runner.answer(form, today=TODAY)
-        except LFExecutionError as error:
-            assert error.reason == "nested deeper than the database can follow"
-            kinds["deep"] += 1
-            continue
-        assert (found.kind, found.denotation) == (expected.kind, expected.denotation), f"{form}\n{found.sql}"
-        assert found.columns == expected.columns
-        assert readable(found) == readable(expected)
-        kinds[found.kind] += 1
     return kinds
 
 
@@ -131,9 +93,9 @@ def trails(tmp_path_factory):
 
 def test_every_form_of_trails_has_the_same_answer_in_a_database(trails):
     domain, memory, runner, _ = trails
-    forms = {line.split("\t")[1] for name in ("train", "dev", "test") for line in lines_of(domain.files[name])}
+    forms = trails_forms(domain)
     assert len(forms) > 250
-    for form in sorted(forms | {row.example for row in SIGNATURES if row.example}):
+    for form in forms:
         assert runner.execute(form) == memory.execute(form), form
 
 
@@ -148,7 +110,3 @@ def test_a_database_reads_back_as_the_world_it_was(trails):
 
 def facts(made: World) -> set[tuple[str, str, str]]:
     return {fact for fact in made.facts() if fact[1] != "type"}
-
-
-def lines_of(path: Path) -> list[str]:
-    return [line for line in path.read_text(encoding="utf-8").splitlines() if line]

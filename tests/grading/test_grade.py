@@ -201,7 +201,7 @@ def test_the_command_prints_json_and_stores_a_result(shop):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--split", "test", "--questions", "questions.jsonl"], "--split, --beams and --before"),
+        (["--split", "test", "--questions", "questions.jsonl"], "are for the examples of a run"),
         (["--json"], "--json: needs --questions"),
         (["--today", "soon", "--questions", "questions.jsonl"], "expected a day"),
         (["--questions", "nowhere.jsonl"], "nowhere.jsonl: cannot be read"),

@@ -48,7 +48,8 @@ def sql(
     except LF_ERRORS as error:
         raise InputError(f"the form is not valid: {error}") from error
     say(statement.sql(pretty=True) + ";")
-    for name, value in statement.parameters.items():
+    named = {str(place): statement.parameters[name] for place, name in enumerate(statement.positions, 1)}
+    for name, value in (named or statement.parameters).items():
         say(f"-- {name} = {value!r}")
 
 
