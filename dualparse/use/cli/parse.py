@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import typer
 from rich.markup import escape
@@ -25,9 +24,11 @@ from dualparse.use.cli.lines import argument, numbered_lines
 from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
+    from dualparse.domains.text import Reading
     from dualparse.use.api import Parse, Parser, Wording
 
 Result = TypeVar("Result")
+Answered: TypeAlias = "tuple[Reading, list[Parse]]"
 
 RUN = typer.Argument(help="Run folder.")
 JSON = typer.Option(False, "--json", help="One JSON object a line of input.")
@@ -56,9 +57,12 @@ def parse(
     Example: dualparse parse runs/trails "which huts have showers"
     """
     parser = _open(run, device)
-    show = _print_parses if json_ else _show_parses
-    ask = partial(parser.parse_all, k=k, constrained=constrained)
-    _answer(question, batch, ask, lambda text, found: show(parser, text, found))
+
+    def ask(questions: Sequence[str]) -> list[Answered]:
+        readings = [parser.read(question) for question in questions]
+        return list(zip(readings, parser.parse_readings(readings, k=k, constrained=constrained), strict=True))
+
+    _answer(question, batch, ask, _print_parses if json_ else _show_parses)
 
 
 def verbalize(
@@ -136,8 +140,8 @@ def _one_by_one(
             yield line, InputError(error.message, path="standard input", line=number)
 
 
-def _print_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> None:
-    reading = parser.read(question)
+def _print_parses(question: str, answered: Answered) -> None:
+    reading, parses = answered
     found = [
         {
             "form": p.form,
@@ -154,15 +158,14 @@ def _print_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> Non
     say(json.dumps(line))
 
 
-def _show_parses(parser: Parser, question: str, parses: Sequence[Parse]) -> None:
-    console = Screen()
+def _show_parses(question: str, answered: Answered) -> None:
+    console, (reading, parses) = Screen(), answered
     table = Table("right", "logical form", "answer", box=None, header_style="bold", pad_edge=False)
     for p in parses:
         table.add_row(f"{p.probability:.0%}", escape(p.form), _result(p))
     console.print(Text(question, "italic"))
-    notes = parser.read(question).notes
-    if notes:
-        console.print(Text(f"note: {'; '.join(notes)}", "yellow"))
+    if reading.notes:
+        console.print(Text(f"note: {'; '.join(reading.notes)}", "yellow"))
     console.print(table if parses else "no valid reading found")
 
 

@@ -14,6 +14,7 @@ from dualparse.config import make_recipe
 from dualparse.data.examples import load_examples
 from dualparse.data.vocab import Vocab
 from dualparse.domains.registry import open_domain
+from dualparse.domains.text import Reader
 from dualparse.runs import Run, new_agent
 
 GOOD = b"which huts have showers\n"
@@ -71,6 +72,14 @@ def test_no_valid_reading_is_told(run, dualparse, tmp_path):
     short.save_recipe(short.recipe.model_copy(update={"search": search}))
     result = dualparse("parse", short.folder, "which huts have showers", "--constrained")
     assert result.code == 0 and "no valid reading found" in result.out
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_question_is_read_once(run, dualparse, monkeypatch, more):
+    asked, read = [], Reader.read
+    monkeypatch.setattr(Reader, "read", lambda self, text: asked.append(text) or read(self, text))
+    dualparse("parse", run, "which huts have showers", *more)
+    assert asked == ["which huts have showers"]
 
 
 def test_json_has_the_words_and_the_notes(run, dualparse):
