@@ -9,12 +9,12 @@ from datetime import date as Day
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from dualparse.errors import InputError
 from dualparse.use.cli.connect import needs_database
 from dualparse.use.cli.lines import argument
+from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
     from dualparse.asking.reply import Asker, Reply
@@ -47,19 +47,19 @@ def ask(
         from dualparse.use.asking import open_any
 
         asker: Asker = open_any(argument(target), database=argument(database), today=_day(today))
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Screen(highlight=False, markup=False, soft_wrap=True)
     try:
         for text in _questions(question):
             reply = asker.ask(text)
             if as_json:
-                print(json.dumps(reply.to_dict(), ensure_ascii=False), flush=True)
+                say(json.dumps(reply.to_dict(), ensure_ascii=False))
             else:
                 show(reply, console, sql=sql)
     finally:
         asker.close()
 
 
-def show(reply: Reply, console: Console, *, sql: bool = False) -> None:
+def show(reply: Reply, console: Screen, *, sql: bool = False) -> None:
     """A reply for people: what was understood, then the answer."""
     from dualparse.asking.wording import sentence
 
@@ -110,7 +110,7 @@ def _table(reply: Reply) -> Iterable[str]:
         table.add_column(name, overflow="fold")
     for row in reply.rows[:MOST_SHOWN]:
         table.add_row(*(_cell(value, unit) for value, unit in zip(row, reply.units, strict=True)))
-    console = Console(width=120, highlight=False, markup=False, no_color=True)
+    console = Screen(width=120, highlight=False, markup=False, no_color=True)
     with console.capture() as capture:
         console.print(table)
     return [f"  {line.rstrip()}" for line in capture.get().splitlines()]

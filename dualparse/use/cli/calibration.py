@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
+
+from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
     from dualparse.asking.calibrate import Calibration
@@ -29,11 +30,11 @@ def calibrate_run(run: Path, split: str, precision: float | None, strangers: lis
     kept = metrics.get("calibration", {}) | {split: found.told()}
     parser.run.save_metrics(metrics | {"calibration": kept})
     files = save(found, run, title=f"{run.resolve().name}, {split}")
-    _show(found, Console(highlight=False))
-    Console(highlight=False).print(f"{', '.join(str(path) for path in files)}", markup=False, soft_wrap=True)
+    _show(found, Screen(highlight=False))
+    Screen(highlight=False).print(f"{', '.join(str(path) for path in files)}", markup=False, soft_wrap=True)
 
 
-def _show(found: Calibration, console: Console) -> None:
+def _show(found: Calibration, console: Screen) -> None:
     table = Table("probability", "questions", "mean probability", "right", box=None, header_style="bold")
     for each in found.bins:
         table.add_row(

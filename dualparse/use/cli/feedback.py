@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from dualparse.errors import InputError
 from dualparse.use.cli.lines import argument
+from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
     from dualparse.use.api import Parser
@@ -66,7 +66,7 @@ def feedback(
     kept = open_journal(path, keep_days=keep_days, redact=redact)
     kind = MEANT if meant else RIGHT if right else WRONG
     kept.add(Record(kind, asked, meant or reply.form, reply.status, reply.probability))
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Screen(highlight=False, markup=False, soft_wrap=True)
     console.print(f"noted in {path}: {kind}, {reply.said or reply.form or reply.reason}")
 
 
@@ -88,7 +88,7 @@ def learn(
     from dualparse.asking.journal import read_journal
     from dualparse.asking.learning import collect
 
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Screen(highlight=False, markup=False, soft_wrap=True)
     records = read_journal(_journal(run, journal))
     told = collect(records)
     parser = _load(run, device)
@@ -124,13 +124,13 @@ def suggest(
     questions = [question for question in questions if _readable(parser, question)]
     found = weighed(parser, questions)
     scales = parser.scales
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Screen(highlight=False, markup=False, soft_wrap=True)
     for number in chosen(found, scales.familiar, most=most, topic_cut=scales.trust.topic_cut):
         each = found[number]
         form = each.options[0].form if each.options else ""
         if as_json:
             told = {"question": questions[number], "probability": round(each.probability, 4), "form": form}
-            print(json.dumps(told, ensure_ascii=False), flush=True)
+            say(json.dumps(told, ensure_ascii=False))
         else:
             console.print(f"{each.probability:4.0%}  {questions[number]}")
             console.print(f"      {parser.asker.sayer.say(form) if form else 'no reading'}")
@@ -156,7 +156,7 @@ def _readable(parser: Parser, question: str) -> bool:
     return True
 
 
-def _fits(parser: Parser, question: str, form: str, console: Console) -> bool:
+def _fits(parser: Parser, question: str, form: str, console: Screen) -> bool:
     """Whether a label can be learned; one that cannot is told."""
     problem = parser.problem(question, form)
     if problem:
@@ -172,7 +172,7 @@ def _keep_unlabeled(parser: Parser, questions: tuple[str, ...]) -> None:
     write_text(parser.run.folder / UNLABELED, "".join(line + "\n" for line in lines))
 
 
-def _warm(parser: Parser, run: Path, epochs: int, device: str, console: Console) -> None:
+def _warm(parser: Parser, run: Path, epochs: int, device: str, console: Screen) -> None:
     from dualparse.asking.learning import Warmed, warm_start
     from dualparse.asking.memory import read_lessons
     from dualparse.engines.cores import use_all_cores

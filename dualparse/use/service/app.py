@@ -15,7 +15,7 @@ from fastapi.responses import FileResponse
 from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 import dualparse
 from dualparse.asking.reply import Reply
@@ -47,6 +47,9 @@ REFUSALS = {
     500: "An error of the service.",
     503: "Too many requests wait; try again after as many seconds as Retry-After says.",
     504: "No result in time.",
+}
+CSV: dict[int | str, dict] = {
+    200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "All rows."}
 }
 RESPONSES: dict[int | str, dict] = {
     status: {"model": schemas.ErrorOut, "description": text} for status, text in REFUSALS.items()
@@ -116,7 +119,7 @@ async def run_form(request: Request, asked: schemas.RunRequest) -> schemas.Reply
     return _reply(request, run, reply, total, asked.offset)
 
 
-@asking.post("/export", response_class=PlainTextResponse, responses={200: {"content": {"text/csv": {}}}})
+@asking.post("/export", response_class=Response, responses=CSV)
 async def export(request: Request, asked: schemas.ChosenForm) -> Response:
     """All rows of a form's answer as CSV."""
     run = chosen_run(request, asked.run)

@@ -15,9 +15,9 @@ SECONDS = float(os.environ.get("SLOW_SECONDS", "0"))
 
 
 class SlowParser(dualparse.use.api.Parser):
-    def parse_readings(self, readings, *, k=5):
+    def parse_readings(self, readings, **options):
         time.sleep(SECONDS)
-        return super().parse_readings(readings, k=k)
+        return super().parse_readings(readings, **options)
 
 
 if __name__ == "__main__":
