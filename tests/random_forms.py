@@ -86,7 +86,9 @@ def copied(made: World, dialect: str, execute: Callable[..., object]) -> Databas
         execute(f'CREATE TABLE "{table.name}" ("{KEY}" TEXT PRIMARY KEY, "{LABEL}" TEXT{columns})')
         for part in parts:
             if part.link is not None:
-                execute(f'CREATE TABLE "{part.link.source[0]}" ("{KEY}" TEXT, "{part.name}" {column_type(part)})')
+                execute(
+                    f'CREATE TABLE "{part.link.source[0]}" ("{part.link.owner[0]}" TEXT, "{part.name}" {column_type(part)})'
+                )
         for thing in made.instances(table.name):
             key = thing.id.rpartition(".")[2]
             told = {part.name: [stored(found) for found in facts(made, thing, part.name)] for part in parts}

@@ -81,7 +81,7 @@ def views(made: World, schema: Schema, session: Any, *, storage: str = NATIVE) -
         for part in parts:
             if part.link is not None:
                 both = pairs[part.name]
-                found = {KEY: [key for key, _ in both], part.name: [other for _, other in both]}
+                found = {part.link.owner[0]: [key for key, _ in both], part.name: [other for _, other in both]}
                 _view(session, part.link.source[0], found, [pyarrow.string(), _type(part, storage)])
     tables = [
         replace(table, properties=tuple(replace(p, storage=storage) for p in table.properties))

@@ -54,6 +54,7 @@ class _Draft:
     profile: TableProfile
     name: str
     key: tuple[str, ...]
+    key_told: str = ""  # what is to be said of it where nobody declared one
     foreign: list[ForeignKey] = field(default_factory=list)
     inferred: set[tuple[str, ...]] = field(default_factory=set)
 
@@ -107,7 +108,7 @@ def _drafts(source: Source, profiles: Sequence[TableProfile], hidden: list[Hidde
         if told:
             notes.append(f"{table.name}: {told}")
         taken.add(name)
-        drafts.append(_Draft(profile, name, key))
+        drafts.append(_Draft(profile, name, key, told))
     return drafts
 
 
@@ -143,6 +144,8 @@ def _model(
     tables: list[Table] = []
     for draft in drafts:
         if draft.place in between:
+            if draft.key_told:  # nobody asks for a pair by name
+                notes.remove(f"{draft.raw.name}: {draft.key_told}")
             notes.append(f"{draft.raw.name}: a table of pairs, a relation between {_ends(draft, by_place)}")
             continue
         words[draft.name] = names.singular(names.words(draft.raw.name)) or draft.name

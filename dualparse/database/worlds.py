@@ -28,7 +28,8 @@ from dualparse.errors import InputError
 from dualparse.files import replacing
 from dualparse.lf.values import Value, words_of
 
-KEY, LABEL = "key of it", "name of it"  # columns that no property can be called, because of the spaces
+KEY, LABEL = "id", "name"  # columns of a thing's key and its name; a property that is called so gets a space behind it
+_TYPES = {"number": "NUMERIC", "text": "TEXT", "date": "DATE", "time": "TIME", "boolean": "BOOLEAN"}
 
 
 def model_of(schema: Schema) -> Database:
@@ -42,13 +43,20 @@ def _table(type: str, schema: Schema) -> Table:
     for (owner, label), declared in schema.properties.items():
         if owner != type:
             continue
-        link = Link((f"{type} {label}",), (KEY,)) if declared.many else None
+        pairs = _apart(f"{type}_{label}", schema.types)
+        link = Link((pairs,), (type,)) if declared.many else None
+        column = _apart(label, (type,) if link else (KEY, LABEL))
         if declared.kind in LITERAL_KINDS:
             storage = ISO if declared.kind == "date" else NATIVE
-            properties.append(Property(label, type, declared.kind, label, declared.unit, storage, link=link))
+            properties.append(Property(label, type, declared.kind, column, declared.unit, storage, link=link))
         else:
-            relations.append(Relation(label, type, declared.kind, (label,), link=link))
+            relations.append(Relation(label, type, declared.kind, (column,), link=link))
     return Table(type, (type,), (KEY,), ("text",), (LABEL,), tuple(properties), tuple(relations))
+
+
+def _apart(name: str, taken: Iterable[str]) -> str:
+    """A name that is none of those that are taken."""
+    return f"{name} " if name.lower() in {other.lower() for other in taken} else name
 
 
 def write_database(world: World, path: Path, schema: Schema | None = None) -> Database:
@@ -72,11 +80,32 @@ def _write(table: Table, world: World, connection: sqlite3.Connection) -> None:
         (_key(thing), plain_value(thing, {}), *[_stored(_first(world, thing, part.name)) for part in own])
         for thing in things
     ]
-    _fill(connection, table.source, [KEY, LABEL, *[part.name for part in own]], rows)
+    columns = [_declared(KEY, "TEXT", exp.PrimaryKeyColumnConstraint()), _declared(LABEL, "TEXT"), *map(_column, own)]
+    _fill(connection, table.source, columns, rows)
     for part in parts:
         if part.link is not None:
             pairs = [(_key(thing), _stored(value)) for thing in things for value in _values(world, thing, part.name)]
-            _fill(connection, part.link.source, [KEY, part.name], pairs)
+            owner = _referring(part.link.owner[0], table.name)
+            _fill(connection, part.link.source, [owner, _column(part)], pairs)
+
+
+def _column(part: Property | Relation) -> exp.ColumnDef:
+    """The declaration of a property's column; that of a relation says where it leads."""
+    if isinstance(part, Relation):
+        return _referring(part.columns[0], part.target)
+    return _declared(part.column, _TYPES[part.kind])
+
+
+def _referring(name: str, target: str) -> exp.ColumnDef:
+    key = exp.Schema(this=exp.Table(this=p.quoted(target)), expressions=[p.quoted(KEY)])
+    return _declared(name, "TEXT", exp.Reference(this=key))
+
+
+def _declared(name: str, type: str, *constraints: exp.Expr) -> exp.ColumnDef:
+    kind = exp.DataType(this=exp.DType.USERDEFINED, kind=type)
+    return exp.ColumnDef(
+        this=p.quoted(name), kind=kind, constraints=[exp.ColumnConstraint(kind=each) for each in constraints]
+    )
 
 
 def _values(world: World, thing: Value, label: str) -> Sequence[Value]:
@@ -109,14 +138,13 @@ def _stored(value: Value | None) -> object:
     return int(value == "(boolean true)")
 
 
-def _fill(connection: sqlite3.Connection, source: Sequence[str], names: Sequence[str], rows: Iterable[tuple]) -> None:
-    columns = [exp.ColumnDef(this=p.quoted(name)) for name in names]
-    if names[1] == LABEL:
-        columns[0].append("constraints", exp.ColumnConstraint(kind=exp.PrimaryKeyColumnConstraint()))
+def _fill(
+    connection: sqlite3.Connection, source: Sequence[str], columns: Sequence[exp.ColumnDef], rows: Iterable[tuple]
+) -> None:
     table = exp.Table(this=p.quoted(source[-1]))
-    made = exp.Create(this=exp.Schema(this=table, expressions=columns), kind="TABLE")
+    made = exp.Create(this=exp.Schema(this=table, expressions=list(columns)), kind="TABLE")
     connection.execute(made.sql(dialect="sqlite"))
-    marks = exp.Values(expressions=[exp.Tuple(expressions=[exp.Placeholder() for _ in names])])
+    marks = exp.Values(expressions=[exp.Tuple(expressions=[exp.Placeholder() for _ in columns])])
     connection.executemany(exp.Insert(this=table.copy(), expression=marks).sql(dialect="sqlite"), rows)
 
 

@@ -19,6 +19,7 @@ from dualparse.database.folder import read_connected
 from dualparse.database.location import locate
 from dualparse.database.model import Link
 from dualparse.database.source import open_source
+from dualparse.database.worlds import write_database
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 
@@ -306,3 +307,18 @@ def test_chinook_is_read_as_people_see_it(benchmark_data: Path, tmp_path):
     assert part(found.by_name["playlist"], "track").link == Link(("PlaylistTrack",), ("PlaylistId",))
     assert part(found.by_name["track"], "milliseconds").unit == "millisecond"
     assert part(found.by_name["invoice"], "invoice_date").kind == "date"
+
+
+def test_a_world_as_a_database_says_how_its_things_hang_together(tmp_path):
+    """What `dualparse demo` connects to: keys, names, types and foreign keys are declared."""
+    domain = open_domain("trails")
+    model = write_database(domain.world, tmp_path / "trails.sqlite", domain.ontology)
+    report = connect(locate(str(tmp_path / "trails.sqlite")), tmp_path / "trails")
+    found = read_connected(tmp_path / "trails").database
+    for table in model.tables:
+        same = found.by_name[table.name]
+        assert (same.key, same.label) == (("id",), ("name",))
+        assert {each.name: each.target for each in table.relations} == {r.name: r.target for r in same.relations}
+        kinds = {each.name: each.kind for each in same.properties}
+        assert {each.name: each.kind for each in table.properties}.items() <= kinds.items()
+    assert not [note for note in report.notes if "no key" in note]
