@@ -86,9 +86,8 @@ def copied(made: World, dialect: str, execute: Callable[..., object]) -> Databas
         execute(f'CREATE TABLE "{table.name}" ("{KEY}" TEXT PRIMARY KEY, "{LABEL}" TEXT{columns})')
         for part in parts:
             if part.link is not None:
-                execute(
-                    f'CREATE TABLE "{part.link.source[0]}" ("{part.link.owner[0]}" TEXT, "{part.name}" {column_type(part)})'
-                )
+                columns = f'"{part.link.owner[0]}" TEXT, "{part.name}" {column_type(part)}'
+                execute(f'CREATE TABLE "{part.link.source[0]}" ({columns})')
         for thing in made.instances(table.name):
             key = thing.id.rpartition(".")[2]
             told = {part.name: [stored(found) for found in facts(made, thing, part.name)] for part in parts}
