@@ -7,6 +7,7 @@ what is hidden and why, and notes on everything that was inferred rather than de
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from dualparse.database import names
@@ -14,13 +15,14 @@ from dualparse.database.keys import find_foreign_keys, find_key
 from dualparse.database.model import Database, Link, Property, Relation, Table
 from dualparse.database.profile import Profile, TableProfile, profile_table
 from dualparse.database.reflect import ForeignKey, RawTable, reflect
-from dualparse.database.source import NoPermission, Source
+from dualparse.database.source import NoPermission, Source, TooSlow
 from dualparse.database.tabular import ROW
 from dualparse.domains.schema import LITERAL_KINDS
 
 Progress = Callable[[str, int, int], None]  # what is looked at, how many tables are done, of how many
 
 MOST_TABLES = 400
+VIEW_SECONDS = 60.0  # in which a view, which may be any query, must have been looked at
 _FIRST = ("first name", "given name", "forename", "first")
 _LAST = ("last name", "surname", "family name", "last")
 _NAMES = ("name", "full name", "display name", "title", "label", "caption", "headline", "subject", "description")
@@ -80,9 +82,10 @@ def infer(source: Source, *, progress: Progress = lambda what, done, total: None
     for done, table in enumerate(tables):
         progress(table.name, done, len(tables))
         try:
-            profiles.append(profile_table(source, table, skip=(ROW,) if source.location.tabular else ()))
-        except NoPermission:
-            notes.append(f"{table.name}: left out, because it cannot be read: no permission")
+            with source.within(VIEW_SECONDS) if table.view else nullcontext():
+                profiles.append(profile_table(source, table, skip=(ROW,) if source.location.tabular else ()))
+        except (NoPermission, TooSlow) as error:
+            notes.append(f"{table.name}: left out, because it cannot be read: {error.message}")
     progress("", len(tables), len(tables))
     drafts = _drafts(source, profiles, hidden, notes)
     by_place = {draft.place: draft for draft in drafts}

@@ -64,7 +64,10 @@ def locate(text: str, *, base: Path | None = None) -> Location:
         value = os.environ.get(name)
         if not value:
             raise InputError(f"the environment variable {name} is not set; it should hold the URL of the database")
-        located = _locate(value, base)
+        try:
+            located = _locate(value, base)
+        except InputError as error:  # without the path it may carry: what the variable holds may be a secret
+            raise InputError(f"the environment variable {name} holds no place of a database: {error.message}") from None
         return Location(located.dialect, text, located.path, located.tabular, located.url)
     if "://" in text and _has_secret(_read_url(text)):
         raise InputError(
@@ -85,7 +88,9 @@ def _locate(text: str, base: Path | None) -> Location:
         if not database or database == ":memory:":
             raise InputError(f"{backend}:// names no file; expected {backend}:///path or {backend}:////absolute/path")
         return _file(Path(database), base, wanted="" if backend == "file" else backend)
-    raise InputError(f"{backend}: not one of sqlite, duckdb, postgresql, a file, or a folder of CSV or Parquet files")
+    raise InputError(
+        f"{backend[:20]}: not one of sqlite, duckdb, postgresql, a file, or a folder of CSV or Parquet files"
+    )
 
 
 def _read_url(text: str) -> URL:

@@ -90,8 +90,7 @@ class Runner(Answering):
     def cancel(self) -> None:
         """Stop what is running; may be called from any thread."""
         self._cancelled.set()
-        connection = self.source.connection
-        connection.cancel() if isinstance(connection, psycopg.Connection) else connection.interrupt()
+        self.source.interrupt()
 
     def _fetch(self, sql: str, parameters: Any, most: int) -> list[tuple]:
         cursor = self.source.connection.cursor()

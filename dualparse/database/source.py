@@ -1,15 +1,19 @@
 """A database opened for reading. In: a `Location`. Out: a `Source` that runs sqlglot expressions and gives rows.
 
 Nothing is ever written: SQLite is opened read-only (a database with a write-ahead log that nobody has open is opened as
-immutable, because SQLite would otherwise put files beside it), DuckDB read-only, PostgreSQL in read-only transactions.
+immutable, because SQLite would otherwise put files beside it) and asked about each statement before it runs, DuckDB
+read-only and without any other file, PostgreSQL in read-only transactions. A view in a database that a stranger made
+can therefore read that database and nothing else.
 Whatever the engine has to say about a database that cannot be used becomes an `InputError` of one line.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -23,11 +27,22 @@ from dualparse.errors import InputError
 
 WAIT = 2.0  # seconds for a lock of somebody else
 BATCH = 5_000  # rows that are fetched at once
+_READING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
+_LOOKING = frozenset(  # pragmas that tell of a schema
+    [
+        *("table_info", "table_xinfo", "table_list", "foreign_key_list", "index_list", "index_info", "index_xinfo"),
+        *("database_list", "encoding", "data_version", "schema_version", "read_uncommitted"),
+    ]
+)
 _ENGINE_ERRORS = (sqlite3.Error, duckdb.Error, psycopg.Error)
 
 
 class NoPermission(InputError):
     """The database may be opened, but this part of it may not be read."""
+
+
+class TooSlow(InputError):
+    """The database may be opened, but this part of it takes too long to read."""
 
 
 class Source:
@@ -44,6 +59,32 @@ class Source:
 
     def close(self) -> None:
         self.connection.close()
+
+    def interrupt(self) -> None:
+        """Stop what is running; may be called from any thread."""
+        connection = self.connection
+        connection.cancel() if isinstance(connection, psycopg.Connection) else connection.interrupt()
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Stop what the block runs after so many seconds; `TooSlow` then."""
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self.interrupt()
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except InputError:
+            if late.is_set():
+                raise TooSlow(f"not done within {seconds:g} seconds", path=self.location.path) from None
+            raise
+        finally:
+            timer.cancel()
 
     def rows(self, query: exp.Expression, parameters: Sequence[object] = ()) -> list[tuple]:
         """All rows of a query."""
@@ -102,23 +143,45 @@ def _sqlite(location: Location) -> sqlite3.Connection:
         connection.execute("PRAGMA query_only = 1")
         connection.execute("PRAGMA cache_size = -20000")
         connection.execute("SELECT COUNT(*) FROM sqlite_master")  # a locked or damaged file speaks up now
+        connection.set_authorizer(_only_reads)
     except sqlite3.Error:
         connection.close()
         raise
     return connection
 
 
+def _only_reads(action: int, first: str | None, second: str | None, *_: object) -> int:
+    """Whether SQLite may do a step of a statement: nothing but reading what is in the one file."""
+    if action in _READING:
+        return sqlite3.SQLITE_DENY if second == "load_extension" else sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _LOOKING:
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
 def _duckdb(location: Location) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
     assert location.path is not None
     config: dict[str, Any] = {"memory_limit": "300MB", "threads": 2}
     if not location.tabular:
-        return duckdb.connect(str(location.path), read_only=True, config=config), []
+        alone = {"enable_external_access": False, "lock_configuration": True}
+        return duckdb.connect(str(location.path), read_only=True, config=config | alone), []
     connection = duckdb.connect(config=config)
     try:
-        return connection, views_of(connection, location.path)
+        notes = views_of(connection, location.path)
+        _shut(connection, location.path)
+        return connection, notes
     except (duckdb.Error, InputError):
         connection.close()
         raise
+
+
+def _shut(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """From now on this connection reads no other files than these."""
+    allowed = "allowed_directories" if path.is_dir() else "allowed_paths"
+    place = exp.array(exp.Literal.string(f"{path}/" if path.is_dir() else str(path)))
+    connection.execute(f"SET {allowed} = {place.sql(dialect=DUCKDB)}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
 
 
 def _postgres(location: Location) -> psycopg.Connection:
@@ -143,6 +206,8 @@ def explained(location: Location) -> Iterator[None]:
         raise InputError(f"cannot be read: {error.strerror}", path=where) from None
     except psycopg.errors.InsufficientPrivilege as error:
         raise NoPermission(f"no permission to read: {_safe(error, location)}", path=where) from None
+    except duckdb.PermissionException:
+        raise NoPermission("no permission to read: a view over other files; connect those", path=where) from None
     except _ENGINE_ERRORS as error:
         raise InputError(_advice(_safe(error, location)), path=where) from None
 
