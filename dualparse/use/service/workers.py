@@ -20,6 +20,7 @@ from dualparse.errors import InputError
 SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"  # read by prometheus_client when it is imported
 MOST_DEATHS, WITHIN = 10, 60.0  # of processes, in so many seconds: then starting them again makes nothing better
 USERS_ERROR = 2  # exit code
+ENDINGS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
@@ -47,9 +48,12 @@ def run_workers(count: int, serve: Callable[[], None]) -> int:
         for process in running:
             os.kill(process, signal.SIGTERM)
 
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    running.update(_split_off(serve) for _ in range(count))
+    for each in ENDINGS:
+        signal.signal(each, end)
+    for _ in range(count):
+        running.add(_split_off(serve))
+    if ending:  # the signal came meanwhile
+        end()
     failed = 0
     while running:
         process, status = os.wait()
@@ -71,13 +75,16 @@ def run_workers(count: int, serve: Callable[[], None]) -> int:
 def _split_off(serve: Callable[[], None]) -> int:
     """A new process that serves and ends; its number."""
     sys.stdout.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # the new process would take one for its parent's
     process = os.fork()
     if process:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
         return process
     code = 1
     try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for ending in ENDINGS:
+            signal.signal(ending, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
         serve()
         code = 0
     except InputError as error:
