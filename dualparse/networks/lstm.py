@@ -187,11 +187,15 @@ class Seq2Seq(Network[Memory, State]):
     def encode(self, source: Tensor, copy: Tensor, *, layers: Layers = TORCH) -> Memory:
         """[B, S] numbers -> memory (Eqs. 1-3)."""
         mask = source != PAD
-        embedded = self.dropout(self.source_embedding(self.misread(source, mask)))
+        embedded = self.dropout(self.read(self.misread(source, mask)))
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
         states, cells = layers.recurrent(self.encoder, marked, mask.sum(-1))
         hidden, cell = states[:, 0, self.encoder.hidden_size :], cells[:, 1]
         return Memory(states, self.attention_keys(states), mask, copy, hidden, cell)
+
+    def read(self, source: Tensor) -> Tensor:
+        """[B, S] numbers -> what the encoder reads of each word."""
+        return self.source_embedding(source)
 
     def misread(self, source: Tensor, mask: Tensor) -> Tensor:
         """The source with some of its words unknown, as far as training asks for this."""
