@@ -126,6 +126,12 @@ def recurrent(lstm: nn.LSTM, inputs: Tensor, lengths: Tensor, start: Start | Non
     return states, cells.transpose(0, 1)
 
 
+def _as_stepped(gates: Tensor, dim: int) -> Tensor:
+    """The four parts of an LSTM's gates in the order in which `step` reads them: all sigmoids first."""
+    entered, kept, written, shown = gates.chunk(4, dim)
+    return torch.cat([entered, kept, shown, written], dim)
+
+
 @dataclass(frozen=True)
 class Layers:
     """The two operations that cost most, as PyTorch has them; an engine may have others that give the same."""
@@ -258,10 +264,9 @@ class Seq2Seq(Network[Memory, State]):
         closed = memory.states.new_full((*memory.mask.shape, copied), CLOSED)
         shown = torch.cat([F.linear(memory.states, weight[:, n:], self.generate.bias), closed], dim=-1)
         outward = [self.attention_query.weight, weight[:, :n], weight.new_zeros(copied, n)]
-        order = torch.arange(4 * n, device=weight.device).view(4, n)[[0, 1, 3, 2]].flatten()
         inward = (
-            self.input_gates()[:, order],
-            self.decoder.get_parameter("weight_hh_l0")[order].T,
+            _as_stepped(self.input_gates(), 1),
+            _as_stepped(self.decoder.get_parameter("weight_hh_l0"), 0).T,
             powers_of(memory.keys),
         )
         if self.gate is None:
