@@ -7,20 +7,22 @@ and what nothing explains is refused.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date as Day
 from pathlib import Path
 from threading import RLock
 
+from dualparse.asking.grounds import Judged, default_trust, grounds, judge
 from dualparse.asking.names_in import Named, names_in
 from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Draft, Proposer
 from dualparse.asking.question import Question, take_apart
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Choice, Reply, answered
 from dualparse.asking.terms import Evidence, Terms
-from dualparse.asking.weigh import Figures, explained_places, figures_of, total
+from dualparse.asking.trust import NAME as TRUST
+from dualparse.asking.trust import Trust, read_trust_file
+from dualparse.asking.weigh import Figures, figures_of, total
 from dualparse.asking.wording import Wording
 from dualparse.database.folder import Connected, is_connected, read_connected
 from dualparse.database.index import Index, open_index
@@ -33,6 +35,7 @@ from dualparse.lf.errors import LF_ERRORS
 
 MOST_WORDED = 60  # drafts that are typed, worded and matched
 MOST_CHOICES = 3
+CLOSE, LOOKED_AT = 0.3, 8  # share of the first reading that one has to be offered; readings that are tried for that
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class FolderAsker:
         self._categories = frozenset(
             (held.owner, held.name) for table in connected.database.tables for held in table.properties if held.category
         )
+        self.trust = trust_of(connected.folder)
         self._lock = RLock()
 
     def close(self) -> None:
@@ -99,26 +103,57 @@ class FolderAsker:
         question, evidence, ranked = self.ranked(text)
         if not ranked:
             return Reply(text, REFUSED, reason="no word of this speaks of the data")
-        readings = judge(ranked)
-        best = readings[0]
-        reply = Reply(text, REFUSED, probability=best.probability, notes=_notes(best.ranked.draft.names))
-        unknown = _unknown(question, evidence, best.ranked.draft)
-        if best.probability < REFUSED_BELOW:
-            return replace(reply, reason=_reason(unknown), choices=_choices(readings[:1]))
-        close = [each for each in readings[:MOST_CHOICES] if each.probability >= CLOSE * best.probability]
-        reply = replace(reply, form=best.ranked.draft.form, said=best.ranked.said)
-        reply = self._answer(reply)
-        if best.probability < SURE_FROM and len(close) > 1 and self._differ(close):
-            return replace(reply, status=AMBIGUOUS, rows=(), columns=(), units=(), kind="", choices=_choices(close))
-        return replace(reply, choices=_choices(readings[1:MOST_CHOICES]))
+        judged = judge(question, evidence, ranked, self.trust)
+        reply = Reply(text, REFUSED, notes=_notes(ranked[0].draft.names))
+        if judged.topic < self.trust.topic_cut:
+            chance = min(judged.probability, judged.topic)
+            return replace(reply, probability=round(chance, 4), reason=self._away(question, judged))
+        reply = self._answer(replace(reply, form=ranked[0].draft.form, said=ranked[0].said))
+        judged = judge(question, evidence, ranked, self.trust, empty=is_empty(reply))
+        reply = replace(reply, probability=round(judged.probability, 4))
+        if judged.probability >= self.trust.cut:
+            return replace(reply, choices=_choices(list(enumerate(ranked))[1:MOST_CHOICES], judged))
+        close = self._differing(ranked, judged)
+        return replace(reply, status=AMBIGUOUS, rows=(), columns=(), units=(), kind="", choices=_choices(close, judged))
 
     def _answer(self, reply: Reply) -> Reply:
         return answered(reply, self.runner.answer(reply.form, today=self.today))
 
-    def _differ(self, close: Sequence[Reading]) -> bool:
-        """Whether readings come to different answers."""
-        found = {self.runner.answer(each.ranked.draft.form, today=self.today).denotation for each in close}
-        return len(found) > 1
+    def judged(self, text: str) -> tuple[Judged | None, Reply]:
+        """How likely the first reading of a question is meant, and the answer to it, whatever that probability is."""
+        with self._lock:
+            question, evidence, ranked = self.ranked(text)
+            if not ranked:
+                return None, Reply(text, REFUSED)
+            reply = self.run(ranked[0].draft.form, text)
+            return judge(question, evidence, ranked, self.trust, empty=is_empty(reply)), reply
+
+    def grounds(self, text: str) -> dict[str, float] | None:
+        """What is known of the first reading of a text before anything is run; None without one."""
+        question, evidence, ranked = self.ranked(text)
+        return grounds(question, evidence, ranked) if ranked else None
+
+    def _differing(self, ranked: Sequence[Ranked], judged: Judged) -> list[tuple[int, Ranked]]:
+        """The first readings that come to different answers, each with its number."""
+        found: dict[str, tuple[int, Ranked]] = {}
+        for number, each in enumerate(ranked[:LOOKED_AT]):
+            if judged.shares[number] < CLOSE * judged.shares[0]:
+                break
+            try:
+                found.setdefault(self.runner.answer(each.draft.form, today=self.today).denotation, (number, each))
+            except LF_ERRORS:
+                continue
+        return list(found.values())[:MOST_CHOICES]
+
+    def _away(self, question: Question, judged: Judged) -> str:
+        """Why a question is taken for one that the data cannot answer."""
+        told = ", ".join(repr(word) for word in dict.fromkeys(judged.strange[:4]))
+        title = self.connected.description.title or self.connected.description.name
+        if not judged.strange:
+            return f"this does not read like a question about: {title}"
+        if len(judged.unexplained) == len(question.content):
+            return f"this seems to be about something else than: {title} (nothing in the data is called {told})"
+        return f"nothing in the data is called {told}"
 
     def ranked(self, text: str) -> tuple[Question, Evidence, list[Ranked]]:
         """The readings of a question, the best first."""
@@ -146,15 +181,6 @@ class FolderAsker:
         return question, evidence, ranked
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A ranked draft and how likely it is meant."""
-
-    ranked: Ranked
-    probability: float
-
-
-REFUSED_BELOW, SURE_FROM, CLOSE = 0.3, 0.6, 0.75
 _CHANGES = frozenset(
     [
         "delete",
@@ -221,33 +247,14 @@ _ARTICLES = frozenset(["the", "all", "a", "an", "my", "our", "this", "that", "th
 _ALWAYS = frozenset(["delete", "remove", "insert", "update", "drop", "cancel"])
 
 
-def judge(ranked: Sequence[Ranked]) -> list[Reading]:
-    """How likely each draft is meant: its share among the drafts, of what the best one explains."""
-    top = ranked[0].score
-    weights = [math.exp((each.score - top) / TEMPERATURE) for each in ranked]
-    whole = sum(weights)
-    sure = 1 / (1 + math.exp(-(top - MIDDLE) / SLOPE))
-    return [Reading(each, sure * weight / whole) for each, weight in zip(ranked, weights, strict=True)]
+def is_empty(reply: Reply) -> bool:
+    """Whether an answer is that there is nothing."""
+    return not reply.rows or all(value in (0, None) for row in reply.rows for value in row)
 
 
-TEMPERATURE, MIDDLE, SLOPE = 0.25, 2.6, 0.5
-
-
-def _choices(readings: Sequence[Reading]) -> tuple[Choice, ...]:
-    return tuple(Choice(each.ranked.draft.form, each.ranked.said, round(each.probability, 4)) for each in readings)
-
-
-def _unknown(question: Question, evidence: Evidence, draft: Draft) -> list[str]:
-    """Words that nothing explains."""
-    found = explained_places(question, evidence, draft)
-    return [question.words[place].text for place in question.content if found.get(place, 0.0) < 0.3]
-
-
-def _reason(unknown: Sequence[str]) -> str:
-    if unknown:
-        words = ", ".join(repr(word) for word in unknown[:4])
-        return f"nothing in the data is called {words}"
-    return "no reading of this is likely enough"
+def _choices(readings: Sequence[tuple[int, Ranked]], judged: Judged) -> tuple[Choice, ...]:
+    """Readings, each with its number, as choices."""
+    return tuple(Choice(each.draft.form, each.said, round(judged.chance(place), 4)) for place, each in readings)
 
 
 def _notes(names: Sequence[Named]) -> tuple[str, ...]:
@@ -280,6 +287,12 @@ def open_asker(target: str | Path, *, database: str = "", today: Day | None = No
     if not is_connected(folder):
         raise InputError("no connected folder; make one with: dualparse connect DATABASE --out DIR", path=folder)
     return FolderAsker(read_connected(folder, database=database), today=today)
+
+
+def trust_of(folder: Path) -> Trust:
+    """What is known of the answers about a folder."""
+    path = folder / TRUST
+    return read_trust_file(path) if path.is_file() else default_trust()
 
 
 def explained(question: Question, evidence: Evidence) -> frozenset[str]:

@@ -45,7 +45,8 @@ class Calibration:
 
     error, by_chance the expected calibration error, and what it would be if every probability were exact
     answered, right  share of the questions whose probability reaches the cut, and of right ones among these
-    refused          share of the questions that are taken for something else
+    refused, lost    share of the questions that are taken for something else; the same of those whose likeliest
+                     reading is right
     strangers        kind of questions that cannot be answered -> how many there are, and the share that is refused
     """
 
@@ -59,6 +60,7 @@ class Calibration:
     answered: float
     right: float
     refused: float
+    lost: float
     bins: tuple[Bin, ...]
     strangers: dict[str, tuple[int, float]]
 
@@ -132,6 +134,7 @@ def measure(parser: Weighs, split: str, *, away: Sequence[tuple[str, str]] = ())
         answered=cut.coverage,
         right=cut.precision,
         refused=sum(refused) / len(refused),
+        lost=sum(map(float.__mul__, right, map(float, refused))) / max(sum(right), 1.0),
         bins=tuple(bins),
         strangers=_refused(parser, away),
     )

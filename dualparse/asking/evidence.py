@@ -79,6 +79,7 @@ def evidence_for(option: Option, options: Sequence[Option], words: int) -> dict[
         "form": best.log_prob,
         "token": best.log_prob / (best.tokens + 1),
         "valid": float(option.valid),
+        "forms": math.log(1 + len(option.forms)),
     }
     if best.back is not None:
         found["back"] = best.back / (words + 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dualparse.asking.confidence import (
@@ -63,25 +63,32 @@ class Trust:
 
 
 def learn_trust(
-    rows: Sequence[Evidence], right: Sequence[float], strangers: Sequence[Evidence], *, precision: float = PRECISION
+    rows: Sequence[Evidence],
+    right: Sequence[float],
+    strangers: Sequence[Evidence],
+    *,
+    precision: float = PRECISION,
+    default: Trust | None = None,
 ) -> Trust:
-    """What labeled questions tell, and texts that cannot be answered; the default where there are none."""
+    """What labeled questions tell, and texts that cannot be answered; the default where there are none. Questions of
+    which a few are labeled only correct the weights of the default; its cuts stay."""
+    first = default or Trust()
     if not 0 < precision < 1:
         raise InputError(f"a precision of {precision:g} is not between 0 and 1")
     about = [1.0] * len(rows) + [0.0] * len(strangers)
     both = [*rows, *strangers]
     if len(rows) < FEW:
-        topic = fit(both, about, default=DEFAULT_TOPIC) if rows and strangers else DEFAULT_TOPIC
-        return Trust(fit(rows, right), topic, wanted=precision)
-    told = held_out(rows, right)
+        topic = fit(both, about, default=first.topic) if rows and strangers else first.topic
+        return replace(first, right=fit(rows, right, default=first.right), topic=topic, wanted=precision)
+    told = held_out(rows, right, default=first.right)
     cut = choose_cut(told, right, precision)
-    on_topic = held_out(both, about, default=DEFAULT_TOPIC)
+    on_topic = held_out(both, about, default=first.topic)
     own = sorted(on_topic[: len(rows)])
     topic_cut = own[math.floor(LOST * len(own))]
     others = on_topic[len(rows) :]
     return Trust(
-        fit(rows, right),
-        fit(both, about, default=DEFAULT_TOPIC),
+        fit(rows, right, default=first.right),
+        fit(both, about, default=first.topic),
         cut.at,
         topic_cut,
         precision,
@@ -94,6 +101,12 @@ def learn_trust(
 
 def write_trust(folder: Path, trust: Trust) -> None:
     """Keep it in a run folder; a manifest that is there is brought up to date."""
+    with changing(folder, NAME):
+        write_trust_file(folder / NAME, trust)
+
+
+def write_trust_file(path: Path, trust: Trust) -> None:
+    """Keep it in a file."""
     told = {
         "right": trust.right.told(),
         "topic": trust.topic.told(),
@@ -105,15 +118,17 @@ def write_trust(folder: Path, trust: Trust) -> None:
             for name in ("precision", "coverage", "calibration_error", "refused")
         },
     }
-    with changing(folder, NAME):
-        write_text(folder / NAME, json.dumps(told, indent=2) + "\n")
+    write_text(path, json.dumps(told, indent=2) + "\n")
 
 
 def read_trust(folder: Path) -> Trust:
     """What a run folder holds; the defaults where it holds nothing."""
     path = folder / NAME
-    if not path.is_file():
-        return Trust()
+    return read_trust_file(path) if path.is_file() else Trust()
+
+
+def read_trust_file(path: Path) -> Trust:
+    """What `write_trust` wrote."""
     try:
         told = json.loads(path.read_bytes())
         right, topic = (read_confidence(told.pop(name)) for name in ("right", "topic"))

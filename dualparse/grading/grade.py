@@ -75,6 +75,11 @@ def grade(asker: Asker, questions: Iterable[Question], wanted: Answers) -> Itera
         yield Graded(question, right, reply, outcome, seconds, wider, offered)
 
 
+def is_right(reply: Reply, wanted: Wanted) -> bool:
+    """Whether the rows of a reply are the wanted ones."""
+    return _match(reply, wanted) is not Match.NO
+
+
 def _match(reply: Reply, wanted: Wanted) -> Match:
     more = MORE_COLUMNS if reply.kind == ROWS else 0
     return match(reply.rows, wanted.rows, ordered=wanted.ordered, more=more)
@@ -82,7 +87,7 @@ def _match(reply: Reply, wanted: Wanted) -> Match:
 
 def _offers(asker: Asker, reply: Reply, wanted: Wanted) -> bool:
     readings = (asker.run(choice.form, reply.question) for choice in reply.choices)
-    return any(each.answered and _match(each, wanted) is not Match.NO for each in readings)
+    return any(each.answered and is_right(each, wanted) for each in readings)
 
 
 @dataclass(frozen=True)

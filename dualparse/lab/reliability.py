@@ -6,8 +6,11 @@ probability means what it says; points below it are answers that were trusted to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -17,7 +20,10 @@ from dualparse.asking.calibrate import Calibration
 from dualparse.asking.confidence import Bin
 from dualparse.files import replacing, write_text
 from dualparse.lab.plots import BLUE, GRAY, ORANGE
+from dualparse.lab.sweep.jobs import current_commit
+from dualparse.lines import numbered_lines
 
+KEYS = ("of", "name", "split")  # what tells one line of results from another
 COLUMNS = ("low", "high", "count", "probability", "right")
 
 
@@ -61,3 +67,29 @@ def save(found: Calibration, folder: Path, *, title: str = "") -> list[Path]:
         draw(found, title=title).savefig(part, format="svg", metadata={"Date": None})
     write_text(names[1], table(found.bins))
     return names
+
+
+def keep(path: Path, kind: str, name: str, found: Calibration, about: Mapping[str, Any]) -> None:
+    """The figures as a line of a file of results, in the place of an earlier one of the same run or folder."""
+    told = found.told() | {"bins": [list(asdict(each).values()) for each in found.bins]}
+    row = {"of": kind, "name": name, **about, "commit": current_commit(), **rounded(told)}
+    same = [row[key] for key in KEYS]
+    others = [each for each in rows(path) if [each[key] for key in KEYS] != same]
+    ordered = sorted([*others, row], key=lambda each: [str(each[key]) for key in KEYS])
+    write_text(path, "".join(json.dumps(each) + "\n" for each in ordered))
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """What `keep` has kept; nothing where there is no file."""
+    if not path.is_file():
+        return []
+    return [json.loads(line) for _, line in numbered_lines(path) if line.strip()]
+
+
+def rounded(value: Any) -> Any:
+    """The same with four decimals at most."""
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(each) for each in value]
+    return round(value, 4) if isinstance(value, float) else value

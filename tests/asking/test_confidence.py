@@ -116,3 +116,12 @@ def test_a_cut_is_the_lowest_that_keeps_the_precision():
 
 def test_what_speaks_against_an_answer_is_named():
     assert TRUE.because({"share": 9, "back": -9, "strange": 1}) == ["back", "strange"]
+
+
+def test_fitting_ends_where_it_explains_best_however_wrong_the_default():
+    rows = [{"share": 9.2, "form": -1.0 - 0.1 * n, "back": -0.4 - 0.05 * n, "strange": 0.0} for n in range(60)]
+    rows += [{"share": 0.1 * n, "form": -4.0, "back": -2.5, "strange": float(n % 2)} for n in range(40)]
+    right = [float(number % 3 == 0) for number in range(60)] + [float(number % 2) for number in range(40)]
+    fitted = fit(rows, right)
+    told = [fitted.of(row) for row in rows]
+    assert sum(told) / len(told) == pytest.approx(sum(right) / len(right), abs=0.02)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from datetime import date as Day
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from dualparse.errors import InputError
 from dualparse.use.cli.connect import needs_database
+from dualparse.use.cli.days import day
 from dualparse.use.cli.lines import argument
 from dualparse.use.cli.screen import Screen, say
 
@@ -46,7 +45,7 @@ def ask(
     with needs_database():
         from dualparse.use.asking import open_any
 
-        asker: Asker = open_any(argument(target), database=argument(database), today=_day(today))
+        asker: Asker = open_any(argument(target), database=argument(database), today=day(today))
     console = Screen(highlight=False, markup=False, soft_wrap=True)
     try:
         for text in _questions(question):
@@ -135,12 +134,3 @@ def _questions(question: str) -> Iterator[str]:
     for line in sys.stdin:
         if line.strip():
             yield line.strip()
-
-
-def _day(text: str) -> Day | None:
-    if not text:
-        return None
-    try:
-        return Day.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"--today {text!r}: expected a day such as 2024-03-31") from None

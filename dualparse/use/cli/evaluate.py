@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from dualparse.errors import InputError
-from dualparse.use.cli.calibration import calibrate_run
+from dualparse.use.cli.calibration import calibrate_folder, calibrate_run
 from dualparse.use.cli.grading import QUESTIONS_ONLY, grade_file
 from dualparse.use.cli.screen import Screen
 
@@ -34,7 +34,9 @@ def evaluate(
     database: Annotated[str, typer.Option(help="Where the data is, if not where the folder says.")] = "",
     today: Annotated[str, typer.Option(help="The day that 'last month' is seen from, as YYYY-MM-DD.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print scores and misses as one JSON object.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Store the scores, and the outcome of every question.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Store the scores, and every outcome; of --calibration a line.")
+    ] = None,
     calibration: Annotated[
         bool, typer.Option(help="Fit on dev how likely the answers of a run are right; measure it on the split.")
     ] = False,
@@ -50,30 +52,45 @@ def evaluate(
     Example: dualparse evaluate runs/trails --split test
 
     With --calibration: how likely its answers are right is fitted on dev (confidence.json) and measured on the split
-    (calibration.SPLIT.svg, calibration.SPLIT.tsv).
+    (calibration.SPLIT.svg, calibration.SPLIT.tsv). With --questions it is measured on these; and with --precision, too,
+    fitted on them, for the folder to keep.
 
     Example: dualparse evaluate shop --questions questions.jsonl
     """
     if questions is not None:
-        if split != "dev" or beams is not None or before or calibration:
-            raise InputError(
-                "--split, --beams, --before and --calibration are for the examples of a run, not for --questions"
+        if split != "dev" or beams is not None or before:
+            raise InputError("--split, --beams and --before are for the examples of a run, not for --questions")
+        if calibration:
+            calibrate_folder(
+                target,
+                questions,
+                database=database,
+                today=today,
+                precision=precision,
+                strangers=strangers or [],
+                out=out,
             )
+            return
+        _only_with_calibration(precision, strangers)
         grade_file(target, questions, database=database, today=today, as_json=as_json, out=out)
         return
     given = {"--database": database, "--today": today, "--json": as_json, "--out": out}
-    if wrong := [name for name in QUESTIONS_ONLY if given[name]]:
+    if wrong := [name for name in QUESTIONS_ONLY if given[name] and not (calibration and name == "--out")]:
         raise InputError(f"{', '.join(wrong)}: needs --questions")
     if split not in SPLITS:
         raise InputError(f"--split {split}: expected dev or test")
     if calibration:
         if before or beams is not None:
             raise InputError("--calibration is of the run as it answers: without --before and --beams")
-        calibrate_run(Path(target), split, precision, strangers or [], device)
+        calibrate_run(Path(target), split, precision=precision, strangers=strangers or [], device=device, out=out)
         return
+    _only_with_calibration(precision, strangers)
+    _score_run(Path(target), split, beams, before, device)
+
+
+def _only_with_calibration(precision: float | None, strangers: list[Path] | None) -> None:
     if precision is not None or strangers:
         raise InputError("--precision and --strangers go with --calibration")
-    _score_run(Path(target), split, beams, before, device)
 
 
 def _score_run(run: Path, split: str, beams: int | None, before: bool, device: str) -> None:

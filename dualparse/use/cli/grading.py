@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import track
 from rich.table import Table
 
-from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.use.cli.connect import needs_database
+from dualparse.use.cli.days import day
 from dualparse.use.cli.lines import argument
 from dualparse.use.cli.screen import Screen, say
 
@@ -36,7 +36,7 @@ def grade_file(target: str, file: Path, *, database: str, today: str, as_json: b
     from dualparse.grading.wanted import answers_of
 
     questions = read_questions(file)
-    with _opened(argument(target), database, _day(today)) as (asker, source):
+    with _opened(argument(target), database, day(today)) as (asker, source):
         graded_ones = grade(asker, questions, answers_of(file, asker, source))
         console = Screen(stderr=True)
         graded = list(track(graded_ones, "questions", total=len(questions), console=console, transient=True))
@@ -47,13 +47,6 @@ def grade_file(target: str, file: Path, *, database: str, today: str, as_json: b
         say(json.dumps({**facts, "misses": [_miss(each) for each in graded if not each.good]}, ensure_ascii=False))
     else:
         _show(graded, Screen(highlight=False, markup=False, soft_wrap=True))
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError:
-        raise InputError(f"--today {text}: expected a day as YYYY-MM-DD") from None
 
 
 @contextmanager
