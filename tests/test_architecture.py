@@ -43,6 +43,7 @@ RANKS = {
     "use.api": 12,
     "use.asking": 12.5,
     "use.service": 13,
+    "use.assistants": 13.5,
     "lab": 14,
     "use.cli": 15,
 }

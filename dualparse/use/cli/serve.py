@@ -100,10 +100,11 @@ def serve(
 
 def _opened(folders: dict[str, Path], *, device: str, compiled: bool) -> dict[str, Target]:
     """Everything that is to be served, loaded and used once."""
-    return {name: _target(folder, device=device, compiled=compiled) for name, folder in folders.items()}
+    return {name: open_target(folder, device=device, compiled=compiled) for name, folder in folders.items()}
 
 
-def _target(folder: Path, *, device: str, compiled: bool) -> Target:
+def open_target(folder: Path, *, device: str, compiled: bool) -> Target:
+    """A connected folder or a run, loaded and used once."""
     from dualparse.database.folder import is_connected
     from dualparse.use.api import load
     from dualparse.use.service.models import make_ready
