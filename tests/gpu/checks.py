@@ -129,7 +129,7 @@ def captured_steps() -> float:
 
 
 def captured_steps_of_a_transformer() -> float:
-    """The same of a Transformer, whose steps are not captured in training: whether they could be."""
+    """The same of a Transformer."""
     return steps_of(transformer())
 
 
