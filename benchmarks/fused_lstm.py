@@ -21,9 +21,9 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from benchmarks.facts import facts
 from dualparse.engines.triton import lstm as fused_lstm
 from dualparse.files import write_text
-from dualparse.lab.sweep.jobs import current_commit
 
 
 @dataclass(frozen=True)
@@ -166,9 +166,7 @@ def main() -> None:
         told = (f"{name} {value:.5f}" for name, value in row.items() if name != "shape")
         print(f"{shape}: {', '.join(told)}", flush=True)
     if arguments.out:
-        name = "interpreter" if interpreted else torch.cuda.get_device_name(device)
-        facts = {"device": name, "torch": torch.__version__, "commit": current_commit(), "rows": rows}
-        write_text(arguments.out, json.dumps(facts, indent=1) + "\n")
+        write_text(arguments.out, json.dumps(facts(device) | {"rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

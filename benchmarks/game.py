@@ -29,6 +29,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.facts import facts
 from benchmarks.load import keep_to_cores
 from benchmarks.ours import benchmark_domain
 from benchmarks.turns import Comparison, Side
@@ -36,12 +37,12 @@ from benchmarks.worker import Worker, answer, started
 from dualparse.config import GameSettings, Recipe, RewardSettings, make_recipe
 from dualparse.domains.registry import open_domain
 from dualparse.engines import cpu
+from dualparse.engines.engine import told
 from dualparse.engines.numba import loading as compiled
 from dualparse.engines.shared_gpu import TOLD
 from dualparse.files import write_text
 from dualparse.game.tell import open_players
 from dualparse.lab.sharing import fingerprint
-from dualparse.lab.sweep.jobs import current_commit
 from dualparse.runs import Run
 from dualparse.training.game import Game, Sets, batches, sources
 from dualparse.training.material import load_material
@@ -194,7 +195,8 @@ def _work(folder: Path, threads: int, numba: str, device: torch.device, *, publi
         cpu.prepare()
     player = Player(folder, device, published=published)
     player.play(WARM_UP)
-    answer({"numba": numba}, lambda command: player.play(command["iterations"]))
+    engines = told(*(agent.model for agent in player.game.agents))["engines"]
+    answer({"numba": numba, "engines": engines}, lambda command: player.play(command["iterations"]))
 
 
 def show(figure: Comparison, console: Console) -> None:
@@ -214,8 +216,8 @@ def show(figure: Comparison, console: Console) -> None:
 def play_on_gpu(folder: Path, device: str, count: int, *, rounds: int, iterations: int) -> dict[str, Any]:
     """Iterations a second of every round, of all processes together; the first rounds meet shapes to be captured."""
     with tempfile.TemporaryDirectory(prefix="game-") as logs, ExitStack() as stack, ThreadPoolExecutor(count) as pool:
-        told = TOLD if count > 1 else {}
-        begun = (_worker(folder, 1, "with", Path(logs), device, number, told) for number in range(count))
+        together = TOLD if count > 1 else {}
+        begun = (_worker(folder, 1, "with", Path(logs), device, number, together) for number in range(count))
         workers = list(pool.map(stack.enter_context, begun))
         rates, answers = [], []
         for _ in range(rounds):
@@ -224,6 +226,7 @@ def play_on_gpu(folder: Path, device: str, count: int, *, rounds: int, iteration
     return {
         "processes": count,
         "rounds": rates,
+        "engines": workers[0].about["engines"],
         "iterations_per_second": median(rates[-(-rounds // 2) :]),
         **{f"{part}_ms": round(median(one[f"{part}_ms"] for one in answers), 2) for part in PARTS},
     }
@@ -267,11 +270,10 @@ def main() -> None:
             figure = compare_numba(folder, **amount, published=options.published, say=status.update)
     if device.type == "cuda":
         show_on_gpu(rows, console)
-        facts = {"device": torch.cuda.get_device_name(device), "torch": torch.__version__, "commit": current_commit()}
-        figures = facts | amount | {"rows": rows}
+        figures = facts(device) | amount | {"rows": rows}
     else:
         show(figure, console)
-        figures = figure.as_json()
+        figures = facts() | figure.as_json()
     if options.out:
         write_text(options.out, json.dumps(figures, indent=1) + "\n")
 

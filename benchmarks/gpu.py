@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import random
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from benchmarks.facts import facts
 from dualparse.choosing.search import find
 from dualparse.config import make_recipe
 from dualparse.data.examples import load_examples
 from dualparse.domains.registry import open_domain
 from dualparse.engines.found import Options
-from dualparse.lab.sweep.jobs import current_commit
+from dualparse.files import write_text
 from dualparse.networks.agent import Agent
 from dualparse.runs import new_agent
 from dualparse.training.loop import Record, Schedule, fit
@@ -38,11 +39,7 @@ def main() -> None:
     options.add_argument("--device", default="auto")
     arguments = options.parse_args()
     device = choose_device(arguments.device)
-    figures = {
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor(),
-        "torch": torch.__version__,
-        "commit": current_commit(),
-    }
+    figures: dict[str, Any] = {}
     for name, capture in (("captured", True), ("launched", False)):
         agent, seconds = train(device, epochs=arguments.epochs, capture=capture)
         figures[f"epoch_seconds_{name}"] = seconds
@@ -50,7 +47,7 @@ def main() -> None:
     figures["beam5_448_seconds"] = decode(agent)
     print("beam-5 decoding of the test queries, seconds:", figures["beam5_448_seconds"])
     if arguments.out:
-        arguments.out.write_text(json.dumps(figures, indent=1) + "\n")
+        write_text(arguments.out, json.dumps(facts(device, agent.model) | figures, indent=1) + "\n")
 
 
 def train(device: torch.device, *, epochs: int, capture: bool) -> tuple[Agent, list[float]]:

@@ -1,7 +1,8 @@
 """How well OVERNIGHT's questions are matched with the utterances of its grammars, from no label to all of them.
 
     python -m benchmarks.matching [--rows none others few-16 ...] [--seeds 1 2 3] [--jobs 8] [--device auto]
-                                  [--encoder minilm] [--fewshot FOLDER] [--out results/bench-matching.jsonl] [--show]
+                                  [--encoder minilm] [--fewshot FOLDER] [--seconds 400]
+                                  [--out results/bench-matching.jsonl] [--show]
 
 A row says what a matcher learns from:
 
@@ -15,7 +16,9 @@ A row says what a matcher learns from:
 Dev is a fifth of the training pairs and never trained on. How much a second reader counts is chosen on dev, of the
 other domains where the domain itself has no labels; few labels leave no dev, and there it counts as much as the
 matcher. Every cell is scored on test in two ways: the matcher alone, and with the second reader where the row has one.
-A cell that the file has already is left out, so a run can be taken up again.
+Whatever learns begins with the adapter that ships with the package. A cell that the file has already, with the same
+settings, is left out, so a run can be taken up again; of a cell with several records the last one counts. Cells of all
+domains, which take longest, come first, then seed by seed the others; after `--seconds` what is not done is left.
 """
 
 from __future__ import annotations
@@ -40,9 +43,9 @@ from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.matching.adapter import SHIPPED, open_matcher
 from dualparse.matching.candidates import Candidates, candidates_of
-from dualparse.matching.encoder import MINILM, open_encoder
 from dualparse.matching.learn import ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
 from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
+from dualparse.networks.encoder import MINILM, open_encoder
 
 WEIGHTS = (0.25, 0.5, 1.0, 2.0)  # of the second reader, tried on dev
 ROOT = Path(__file__).parents[1]
@@ -58,20 +61,22 @@ class Row:
     few: int = 0
     together: bool = False
     others: bool = False
-    adapted: bool = False  # begins with the shipped adapter
+    adapted: bool = True  # begins with the shipped adapter
+    told_from: int = Settings.others
+    hard: int = Settings.hard
 
 
 ROWS = {
-    "none": Row(0),
-    "shipped": Row(0, adapted=True),
-    "others": Row(1500, reader=1500, others=True),
-    "few-16": Row(600, reader=600, few=16, together=True),
-    "few-48": Row(1000, reader=1000, few=48, together=True),
-    "few-200": Row(2000, reader=2000, few=200, together=True),
-    "half-own": Row(1000, labeled=0.5),
-    "half-all": Row(2500, reader=2500, labeled=0.5, together=True),
-    "full-own": Row(1000, reader=1000),
-    "full-all": Row(3000, reader=2500, together=True),
+    "none": Row(0, adapted=False),
+    "shipped": Row(0),
+    "others": Row(1000, reader=600, others=True),
+    "few-16": Row(400, reader=400, few=16, together=True),
+    "few-48": Row(600, reader=600, few=48, together=True),
+    "few-200": Row(1500, reader=1500, few=200, together=True),
+    "half-own": Row(700, labeled=0.5),
+    "half-all": Row(2200, reader=2000, labeled=0.5, together=True),
+    "full-own": Row(800, reader=600),
+    "full-all": Row(2800, reader=2200, together=True),
 }
 
 
@@ -116,7 +121,27 @@ def read_domain(name: str, fewshot: Path | None) -> Asked:
     )
 
 
-def run_cell(name: str, seed: int, domain: str, asked: dict[str, Asked], encoder: str, device: str) -> list[dict]:
+class TooLate(Exception):
+    """The time is up."""
+
+
+def within(progress: Iterable[object], until: float) -> None:
+    """Go through a training, as long as there is time."""
+    for _ in progress:
+        if time.time() > until:
+            raise TooLate
+
+
+def run_cell(
+    name: str,
+    seed: int,
+    domain: str,
+    asked: dict[str, Asked],
+    encoder: str,
+    device: str,
+    *,
+    until: float = float("inf"),
+) -> list[dict]:
     """One training; a record for every domain it answers."""
     row, started = ROWS[name], time.perf_counter()
     taught = [d for d in asked if d != domain] if row.others else list(asked) if row.together else [domain]
@@ -129,13 +154,12 @@ def run_cell(name: str, seed: int, domain: str, asked: dict[str, Asked], encoder
         lessons = [
             lesson(matcher.encoder, q, asked[d].candidates.utterances, m).to(place) for d, (q, m) in pairs.items()
         ]
-        for _ in learn_to_match(matcher, lessons, Settings(updates=row.updates, seed=seed)):
-            pass
+        settings = Settings(updates=row.updates, seed=seed, others=row.told_from, hard=row.hard)
+        within(learn_to_match(matcher, lessons, settings), until)
     matched = time.perf_counter() - started
     if row.reader:
         reader = Reader(open_encoder(encoder)).to(place)
-        for _ in learn_to_read(reader, matcher, lessons, ReaderSettings(updates=row.reader, seed=seed)):
-            pass
+        within(learn_to_read(reader, matcher, lessons, ReaderSettings(updates=row.reader, seed=seed)), until)
     weight = 1.0
     if reader is not None and not row.few:
         ranked = {d: answers(matcher, reader, asked[d], asked[d].dev) for d in judged}
@@ -143,7 +167,7 @@ def run_cell(name: str, seed: int, domain: str, asked: dict[str, Asked], encoder
         weight = max(WEIGHTS, key=lambda w: tried[w])
     records = []
     for d in answered:
-        record = {"row": name, "seed": seed, "domain": d, "settings": asdict(row), "encoder": encoder}
+        record = {"row": name, "seed": seed, "domain": d, "settings": _settings(name), "encoder": encoder}
         record |= {"labels": sum(len(asked[x].labeled(row)) for x in taught) if row.updates else 0}
         for split, questions in (("dev", asked[d].dev), ("test", asked[d].test)):
             found = answers(matcher, reader, asked[d], questions)
@@ -181,32 +205,46 @@ def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
 
 
-def cells(rows: Sequence[str], seeds: Sequence[int], domains: Sequence[str]) -> list[tuple[str, int, str]]:
-    """(row, seed, domain); a row that learns all domains together is one cell."""
-    return [
+Cell = tuple[str, int, str]  # row, seed, domain
+
+
+def cells(rows: Sequence[str], seeds: Sequence[int], domains: Sequence[str]) -> list[Cell]:
+    """A row that learns all domains together is one cell; these come first, the longest before the others."""
+    found = [
         (row, seed, domain)
         for row in rows
         for seed in (seeds if ROWS[row].updates else seeds[:1])
         for domain in (domains[:1] if ROWS[row].together else domains)
     ]
+    return sorted(
+        found,
+        key=lambda cell: (not ROWS[cell[0]].together, -ROWS[cell[0]].updates if ROWS[cell[0]].together else cell[1]),
+    )
 
 
-def read_records(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+def read_records(path: Path) -> dict[Cell, dict]:
+    """The last record of each cell and domain."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {(record["row"], record["seed"], record["domain"]): record for record in map(json.loads, lines)}
 
 
 _ASKED: dict[str, Asked] = {}  # what the processes of a run have in common; read before they are forked
 
 
-def _work(cell: tuple[str, int, str], encoder: str, device: str) -> list[dict]:
+def _work(cell: Cell, encoder: str, device: str, until: float) -> list[dict]:
     torch.set_num_threads(1)
-    return run_cell(*cell, _ASKED, encoder, device)
+    if time.time() > until:
+        return []
+    try:
+        return run_cell(*cell, _ASKED, encoder, device, until=until)
+    except TooLate:
+        return []
 
 
-def show(records: Sequence[dict]) -> None:
+def show(records: dict[Cell, dict]) -> None:
     """The mean over domains, for every row its seeds."""
     for row in ROWS:
-        mine = [record for record in records if record["row"] == row]
+        mine = [record for record in records.values() if record["row"] == row]
         for way in ("matcher", "reader"):
             by_seed: dict[int, list[float]] = {}
             for record in mine:
@@ -226,6 +264,7 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--encoder", default=MINILM)
     parser.add_argument("--fewshot", type=Path, help="folder with the published few-label splits, DOMAIN.N.txt")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which nothing new is stored")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench-matching.jsonl")
     parser.add_argument("--show", action="store_true", help="only print what the file has")
     options = parser.parse_args()
@@ -236,20 +275,27 @@ def main() -> None:
         raise SystemExit("rows with few labels need --fewshot FOLDER")
     device = ("cuda" if torch.cuda.is_available() else "cpu") if options.device == "auto" else options.device
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    there = read_records(options.out)
-    known = {(record["row"], record["seed"], record["domain"]) for record in there}
+    until = time.time() + options.seconds
+    known = {cell for cell, record in read_records(options.out).items() if record["settings"] == _settings(cell[0])}
     left = [cell for cell in cells(options.rows, options.seeds, options.domains) if cell not in known]
-    _ASKED.update({name: read_domain(name, options.fewshot) for name in options.domains} if left else {})
+    if left:
+        _ASKED.update({name: read_domain(name, options.fewshot) for name in options.domains})
+        open_matcher(options.encoder)  # what it imports is there in all processes
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    context = multiprocessing.get_context("fork")
+    context, started = multiprocessing.get_context("fork"), time.time()
     with ProcessPoolExecutor(options.jobs, mp_context=context) as pool, options.out.open("a", encoding="utf-8") as out:
-        waiting = {pool.submit(_work, cell, options.encoder, device): cell for cell in left}
+        waiting = {pool.submit(_work, cell, options.encoder, device, until): cell for cell in left}
         for count, done in enumerate(as_completed(waiting), 1):
             for record in done.result():
                 out.write(json.dumps(record) + "\n")
             out.flush()
-            print(f"{count} of {len(left)}: {waiting[done]}", flush=True)
+            told = "" if done.result() else ": no time left"
+            print(f"{count} of {len(left)}, {time.time() - started:.0f} s: {waiting[done]}{told}", flush=True)
     show(read_records(options.out))
+
+
+def _settings(row: str) -> dict:
+    return asdict(ROWS[row])
 
 
 if __name__ == "__main__":

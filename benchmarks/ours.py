@@ -13,6 +13,7 @@ from dualparse.choosing.search import find
 from dualparse.config import Recipe, make_recipe
 from dualparse.data.examples import Example, load_examples
 from dualparse.engines import cpu
+from dualparse.engines.engine import engine_for
 from dualparse.engines.found import Options
 from dualparse.fetch.benchmarks import data_dir
 from dualparse.networks.agent import Agent
@@ -70,6 +71,7 @@ class Ours:
             "source_tokens": len(self.agent.source_vocab),
             "target_tokens": len(self.agent.target_vocab),
             "torch": torch.__version__,
+            "engine": engine_for(self.agent.model).name,
         }
 
     def train(self, updates: int) -> dict[str, float]:

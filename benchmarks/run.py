@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,10 @@ import torch
 from rich.console import Console
 
 from benchmarks import against_joeynmt, game, joeynmt_peer, stored
-from benchmarks.load import processor
+from benchmarks.facts import facts
 from benchmarks.ours import benchmark_domain
 from benchmarks.turns import Comparison
-from dualparse import __version__
 from dualparse.files import write_text
-from dualparse.lab.sweep.jobs import current_commit
 
 RESULTS = Path("results")
 PRETRAINING = 15  # epochs, so that hypotheses of the game end
@@ -45,18 +42,6 @@ def measure(options: argparse.Namespace, console: Console) -> tuple[dict[str, An
     return told, figures
 
 
-def facts() -> dict[str, Any]:
-    """What a figure has to be read with."""
-    return {
-        "commit": current_commit(),
-        "machine": processor(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "dualparse": __version__,
-        "joeynmt": joeynmt_peer.VERSION,
-    }
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=against_joeynmt.Amount.rounds, help="turns of training")
@@ -71,7 +56,7 @@ def main() -> None:
         return
     console, start = Console(), time.perf_counter()
     told, figures = measure(options, console)
-    kept = facts() | told | {"seconds": round(time.perf_counter() - start)}
+    kept = facts() | {"joeynmt": joeynmt_peer.VERSION} | told | {"seconds": round(time.perf_counter() - start)}
     comparisons = [figure.as_json() for figure in figures]
     write_text(options.out, json.dumps(kept | {"comparisons": comparisons}, indent=1) + "\n")
     console.print(f"kept in {options.out}")

@@ -53,7 +53,7 @@ def _cpu(told: dict[str, Any]) -> Iterator[Line]:
 
 
 def _gpu(told: dict[str, Any]) -> Iterator[Line]:
-    where = f"atis ({told['device']})"
+    where = f"atis ({told.get('machine') or told['device']})"
     captured, launched = (median(told[f"epoch_seconds_{name}"][1:]) for name in ("captured", "launched"))
     yield (
         f"a supervised epoch: {where}",
@@ -66,7 +66,7 @@ def _gpu(told: dict[str, Any]) -> Iterator[Line]:
 
 def _game(told: dict[str, Any]) -> Iterator[Line]:
     alone, *shared = told["rows"]
-    rate, where = alone["iterations_per_second"], f"atis ({told['device']})"
+    rate, where = alone["iterations_per_second"], f"atis ({told.get('machine') or told['device']})"
     yield f"game, one process: {where}", f"{rate:.0f} iterations/s", "", ""
     for row in shared:
         together = row["iterations_per_second"]

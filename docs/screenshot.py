@@ -43,7 +43,7 @@ def serving(run: Path) -> Iterator[str]:
 
 
 def photograph(url: str, question: str, *, dark: bool, width: int) -> bytes:
-    """The page after a question, the pointer on a token that was copied."""
+    """The page after a question, what is behind the answer open, the pointer on a token that was copied."""
     path = os.environ.get("DUALPARSE_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
@@ -51,6 +51,7 @@ def photograph(url: str, question: str, *, dark: bool, width: int) -> bytes:
             viewport={"width": width, "height": 800}, color_scheme="dark" if dark else "light", device_scale_factor=1.5
         )
         page.goto(f"{url}/#q={quote_plus(question)}")
+        page.locator("#inside summary").click()
         page.locator(".word").first.wait_for()
         page.locator("#back li").first.wait_for()
         copied = page.locator(".token.copied")

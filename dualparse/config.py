@@ -90,7 +90,7 @@ class DataSettings(Closed):
         return self
 
 
-NETWORKS = ("lstm", "transformer")  # shipped; one's own are named package.module:Class
+NETWORKS = ("lstm", "transformer", "pretrained")  # shipped; one's own are named package.module:Class
 MODELS = ("q2lf", "lf2q", "query_lm", "lf_lm")
 
 
@@ -98,10 +98,17 @@ class ModelSettings(Closed):
     """Sizes and parts of the two agents and of the language models (paper Section 4.3.1)."""
 
     network: str = Field(
-        "lstm", description="both agents are of this kind: lstm, transformer, or package.module:Class of one's own"
+        "lstm",
+        description="both agents are of this kind: lstm, transformer, pretrained (an lstm that reads with a pretrained "
+        "encoder), or package.module:Class of one's own",
     )
     networks: dict[str, str] = Field(
         {}, description="other kinds for some of q2lf, lf2q, query_lm, lf_lm; language models are lstm otherwise"
+    )
+    encoder: str = Field(
+        "minilm",
+        description="the pretrained encoder of the network pretrained and of the matcher: minilm (of the extra "
+        "pretrained), a folder, or a name on the model hub",
     )
     layers: int = Field(2, ge=1, description="layers of a transformer (of its encoder, and of its decoder)")
     heads: int = Field(4, ge=1, description="heads of every attention of a transformer; they share the hidden units")
@@ -125,6 +132,10 @@ class ModelSettings(Closed):
         for name in (self.network, *self.networks.values()):
             if name not in NETWORKS and not is_reference(name):
                 raise ValueError(f"{unknown_name('network', name, NETWORKS)}, package.module:Class")
+        if wrong := [model for model in MODELS[2:] if self.networks.get(model) == "pretrained"]:
+            raise ValueError(
+                f"networks: {wrong[0]} cannot be pretrained, which reads sources; expected another network"
+            )
         if "transformer" in (self.network, *self.networks.values()) and self.hidden % self.heads:
             raise ValueError(f"heads: {self.heads} heads cannot share {self.hidden} hidden units evenly")
         return self

@@ -241,6 +241,7 @@ def new_agent(recipe: Recipe, direction: Direction, query: Vocab, lf: Vocab, dom
     source, target = (query, lf) if direction == "q2lf" else (lf, query)
     settings = recipe.model
     model = new_network(settings.kind(direction), len(source), len(target), settings)
+    model.know(source.tokens)
     return Agent(direction, model, source, target, domain.lexicon)
 
 

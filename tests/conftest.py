@@ -28,6 +28,15 @@ def benchmark_data() -> Path:
     return Path(folder)
 
 
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory) -> Path:
+    """The folder of an encoder of two layers that have read nothing."""
+    pytest.importorskip("transformers", reason="needs the extra pretrained")
+    from tiny_encoder import write_tiny_encoder
+
+    return write_tiny_encoder(tmp_path_factory.mktemp("encoder"))
+
+
 @pytest.fixture(autouse=True)
 def as_many_threads() -> Iterator[None]:
     """No test changes the number of torch's threads for those after it: sums are then rounded otherwise."""

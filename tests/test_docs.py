@@ -26,6 +26,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from dualparse.config import GameSettings, Recipe, explain, make_recipe, read_recipe
+from dualparse.lab.store import Store
 from dualparse.use.cli.main import app
 
 ROOT = Path(__file__).parents[1]
@@ -235,6 +236,27 @@ def test_files_named_exist(page):
     text = page.read_text(encoding="utf-8")
     for path in re.findall(r"\b(?:recipes|grids|benchmarks|examples)/[\w./-]+\.(?:toml|py|txt)\b", text):
         assert (ROOT / path).is_file(), f"{path} is not there"
+
+
+@every_page
+def test_modules_named_in_passing_exist(page):
+    """`engines/cores.py` in a sentence."""
+    for code in read(page).code:
+        if re.fullmatch(r"[a-z_]+(/[a-z_]+)*/[a-z_]+\.py", code):
+            assert (ROOT / code).is_file() or (ROOT / "dualparse" / code).is_file(), f"{code} is not there"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "lab").glob("*.md")), ids=lambda page: page.name)
+def test_sweeps_the_notebook_names_are_stored(page):
+    named = {
+        code for code in read(page).code if re.fullmatch(r"(table|figure|tune|tuning|trails|family)\d?-[\w-]+", code)
+    }
+    assert named <= stored_grids() | {path.stem for path in (ROOT / "recipes").glob("*.toml")}
+
+
+@cache
+def stored_grids() -> set[str]:
+    return {stored.name.partition("/")[0] for stored in Store(ROOT / "results").read()}
 
 
 @every_page

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dualparse.matching.encoder import Encoder
+from dualparse.networks.encoder import Encoder
 
 FOLDER = Path(__file__).parent / "heldout"
 

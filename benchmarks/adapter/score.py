@@ -13,7 +13,7 @@ from dualparse.domains.metrics import meaning
 from dualparse.domains.registry import open_domain
 from dualparse.matching.adapter import SHIPPED, open_matcher
 from dualparse.matching.candidates import Candidates, candidates_of
-from dualparse.matching.encoder import Encoder
+from dualparse.networks.encoder import Encoder
 
 OTHERS = 5000  # candidates of trails beside the forms of its questions: its grammar makes more than 100,000
 

@@ -13,9 +13,9 @@ from torch.nn import functional as F
 from benchmarks.adapter.batches import draw_batch
 from benchmarks.adapter.schema import Schema
 from dualparse.matching.adapter import LowRank, make_adaptable
-from dualparse.matching.encoder import Encoder
 from dualparse.matching.learn import rate_at
 from dualparse.matching.matcher import Matcher
+from dualparse.networks.encoder import Encoder
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from dualparse.engines.triton import search as fused_search
 from dualparse.networks.language_model import LanguageModel
 from dualparse.networks.lstm import Memory, Seq2Seq, State
 from dualparse.networks.network import Network, OwnMemory, OwnState
+from dualparse.networks.transformer import Transformer
 
-STEPS = (Seq2Seq, LanguageModel)  # whose steps of training are captured
+STEPS = (Seq2Seq, Transformer, LanguageModel)  # whose steps of training are captured
 SEARCHES = (Seq2Seq,)  # whose searches are
 
 

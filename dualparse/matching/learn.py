@@ -2,8 +2,9 @@
 
 In: an encoder, and lessons: questions and utterances of one or several domains, with the utterance each question means.
 Out: the same modules, trained; progress is yielded, the caller shows or stores it. Every update is about one domain,
-drawn by its number of questions. The matcher tells the right utterance from the others of its domain by their vectors.
-The second reader reads question and utterance together, and tells it from those the matcher finds hardest to tell.
+drawn by its number of questions. The matcher tells the right utterance from others of its domain by their vectors:
+from some that it found near before it learned, and from some at random. The second reader reads question and utterance
+together, and tells it from those the matcher finds hardest to tell.
 """
 
 from __future__ import annotations
@@ -11,15 +12,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dualparse.matching.encoder import Encoder, Tokens
 from dualparse.matching.matcher import Matcher, Reader
+from dualparse.networks.encoder import Encoder, Tokens, in_half
 
 WARM_UP = 0.06  # share of the updates in which the rate grows
 LOOK_EVERY = 50  # updates from one record of progress to the next
@@ -27,11 +27,14 @@ LOOK_EVERY = 50  # updates from one record of progress to the next
 
 @dataclass(frozen=True)
 class Settings:
-    """How to learn; `others` is how many utterances are told from the meant ones at a time."""
+    """How to learn; `others` is how many utterances are told from the meant ones at a time, `hard` how many of them for
+    each question are drawn from the `nearest` by the matcher as it begins."""
 
     updates: int = 2500
     batch_size: int = 64
-    others: int = 320
+    others: int = 192
+    hard: int = 2
+    nearest: int = 30
     learning_rate: float = 5e-5
     weight_decay: float = 0.01
     clip: float = 1.0
@@ -44,19 +47,18 @@ class ReaderSettings(Settings):
 
     batch_size: int = 32
     others: int = 11
-    nearest: int = 30
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What one domain has to teach: questions, utterances, and which utterance each question means [Q]."""
+    """What one domain has to teach: questions, utterances, and which utterance each question means [Q], on the host."""
 
     questions: Tokens
     utterances: Tokens
     meant: Tensor
 
     def to(self, device: torch.device) -> Lesson:
-        return Lesson(self.questions.to(device), self.utterances.to(device), self.meant.to(device))
+        return Lesson(self.questions.to(device), self.utterances.to(device), self.meant)
 
 
 @dataclass(frozen=True)
@@ -74,20 +76,45 @@ def lesson(encoder: Encoder, questions: Sequence[str], utterances: Sequence[str]
     return Lesson(encoder.tokens(questions), encoder.tokens(utterances), numbers)
 
 
+def worth_it(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """The lessons that have something to tell apart: those with a question and two utterances."""
+    taught = [one for one in lessons if len(one.questions) and len(one.utterances) > 1]
+    if not taught:
+        raise ValueError("there is no lesson with a question and two utterances")
+    return taught
+
+
 def learn_to_match(matcher: Matcher, lessons: Sequence[Lesson], settings: Settings) -> Iterator[Progress]:
     """Train the vectors and the scale."""
     drawn = random.Random(f"{settings.seed}/matcher")
-    noise = torch.Generator(device="cpu").manual_seed(settings.seed)
+    noise = torch.Generator().manual_seed(settings.seed)
+    taught = worth_it(lessons)
+    near = {id(one): nearest(matcher, one, settings.nearest) for one in taught if settings.hard}
 
     def loss(one: Lesson, rows: Tensor) -> Tensor:
-        gold, place = one.meant[rows].unique(return_inverse=True)
-        shuffled = torch.randperm(len(one.utterances), generator=noise).to(gold.device)
-        rest = shuffled[~torch.isin(shuffled, gold)][: settings.others]
-        vectors = matcher.encoder(one.utterances.take(torch.cat([gold, rest])))
+        shown, place = shown_to(one, rows, near.get(id(one)), settings, noise)
+        vectors = matcher.encoder(one.utterances.take(shown))
         scores = matcher.encoder(one.questions.take(rows)) @ vectors.T
-        return F.cross_entropy(matcher.scale.exp() * scores, place)
+        return F.cross_entropy(matcher.scale.exp() * scores, place.to(scores.device, non_blocking=True))
 
-    yield from _learn(matcher, lessons, loss, settings, drawn)
+    yield from _learn(matcher, taught, loss, settings, drawn)
+
+
+def shown_to(
+    one: Lesson, rows: Tensor, near: Tensor | None, settings: Settings, noise: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """The utterances that some questions are compared with, and for each question where the meant one is among them."""
+    meant, place = one.meant[rows].unique(return_inverse=True)
+    free = torch.ones(len(one.utterances), dtype=torch.bool)
+    free[meant] = False
+    hard = meant[:0]
+    if near is not None:
+        drawn = torch.randint(near.shape[1], (len(rows), settings.hard), generator=noise)
+        hard = near[rows].gather(1, drawn).flatten().unique()
+        hard = hard[free[hard]][: settings.others]
+        free[hard] = False
+    shuffled = torch.randperm(len(free), generator=noise)
+    return torch.cat([meant, hard, shuffled[free[shuffled]][: settings.others - len(hard)]]), place
 
 
 def learn_to_read(
@@ -95,32 +122,30 @@ def learn_to_read(
 ) -> Iterator[Progress]:
     """Train a second reader behind a matcher that is fixed."""
     drawn = random.Random(f"{settings.seed}/reader")
-    noise = torch.Generator(device="cpu").manual_seed(settings.seed)
-    near = {id(one): _nearest(matcher, one, settings.nearest) for one in lessons}
+    noise = torch.Generator().manual_seed(settings.seed)
+    taught = worth_it(lessons)
+    near = {id(one): nearest(matcher, one, settings.nearest) for one in taught}
 
     def loss(one: Lesson, rows: Tensor) -> Tensor:
         hard, gold = near[id(one)][rows], one.meant[rows]
-        order = torch.rand(hard.shape, generator=noise).to(hard.device).masked_fill(hard == gold[:, None], 2.0)
+        order = torch.rand(hard.shape, generator=noise).masked_fill(hard == gold[:, None], 2.0)
         others = hard.gather(1, order.argsort(1)[:, : min(settings.others, hard.shape[1] - 1)])
         shown = torch.cat([gold[:, None], others], 1)
         questions = one.questions.take(rows.repeat_interleave(shown.shape[1]))
         scores = reader(questions.joined(one.utterances.take(shown.flatten()))).view(shown.shape)
         return F.cross_entropy(scores, torch.zeros(len(rows), dtype=torch.long, device=scores.device))
 
-    yield from _learn(reader, lessons, loss, settings, drawn)
+    yield from _learn(reader, taught, loss, settings, drawn)
 
 
 def _learn(
     module: nn.Module,
-    lessons: Sequence[Lesson],
+    taught: Sequence[Lesson],
     loss: Callable[[Lesson, Tensor], Tensor],
     settings: Settings,
     drawn: random.Random,
 ) -> Iterator[Progress]:
-    """AdamW with a warm-up and a linear decay. Lessons with fewer than two utterances have nothing to tell apart."""
-    taught = [one for one in lessons if len(one.questions) and len(one.utterances) > 1]
-    if not taught:
-        raise ValueError("there is no lesson with a question and two utterances")
+    """AdamW with a warm-up and a linear decay."""
     device = next(module.parameters()).device
     torch.manual_seed(settings.seed)
     optimizer = torch.optim.AdamW(
@@ -135,8 +160,8 @@ def _learn(
     for update in range(1, settings.updates + 1):
         (one,) = drawn.choices(taught, sizes)
         rows = torch.tensor(drawn.sample(range(len(one.questions)), min(settings.batch_size, len(one.questions))))
-        with _half(device):
-            value = loss(one, rows.to(device))
+        with in_half(device):
+            value = loss(one, rows)
         optimizer.zero_grad(set_to_none=True)
         value.backward()
         nn.utils.clip_grad_norm_(module.parameters(), settings.clip)
@@ -165,19 +190,14 @@ def rate_at(update: int, updates: int) -> float:
 
 
 @torch.no_grad()
-def _nearest(matcher: Matcher, one: Lesson, count: int) -> Tensor:
-    """[Q, count] the utterances nearest to each question, by the matcher."""
+def nearest(matcher: Matcher, one: Lesson, count: int) -> Tensor:
+    """[Q, count] the utterances nearest to each question, by the matcher as it is."""
     matcher.eval()
-    with _half(one.meant.device):
+    with in_half(next(matcher.parameters()).device):
         vectors = torch.cat([matcher.encoder(one.utterances.take(rows)) for rows in _parts(one.utterances)])
         asked = torch.cat([matcher.encoder(one.questions.take(rows)) for rows in _parts(one.questions)])
-    return (asked @ vectors.T).topk(min(count, len(vectors)), dim=1).indices
+    return (asked @ vectors.T).topk(min(count, len(vectors)), dim=1).indices.cpu()
 
 
 def _parts(tokens: Tokens, size: int = 512) -> Sequence[Tensor]:
-    return torch.arange(len(tokens), device=tokens.ids.device).split(size)
-
-
-def _half(device: torch.device) -> AbstractContextManager[object]:
-    """Half precision in the products, where the processor is made for it."""
-    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
+    return torch.arange(len(tokens)).split(size)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from dualparse.matching.encoder import Encoder, Tokens
+from dualparse.networks.encoder import Encoder, Tokens
 
 SCALE = 3.0  # logarithm of what cosines are multiplied by before training
 READ = 20  # candidates that the second reader looks at

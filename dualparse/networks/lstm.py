@@ -126,6 +126,12 @@ def recurrent(lstm: nn.LSTM, inputs: Tensor, lengths: Tensor, start: Start | Non
     return states, cells.transpose(0, 1)
 
 
+def _as_stepped(gates: Tensor, dim: int) -> Tensor:
+    """The four parts of an LSTM's gates in the order in which `step` reads them: all sigmoids first."""
+    entered, kept, written, shown = gates.chunk(4, dim)
+    return torch.cat([entered, kept, shown, written], dim)
+
+
 @dataclass(frozen=True)
 class Layers:
     """The two operations that cost most, as PyTorch has them; an engine may have others that give the same."""
@@ -187,11 +193,15 @@ class Seq2Seq(Network[Memory, State]):
     def encode(self, source: Tensor, copy: Tensor, *, layers: Layers = TORCH) -> Memory:
         """[B, S] numbers -> memory (Eqs. 1-3)."""
         mask = source != PAD
-        embedded = self.dropout(self.source_embedding(self.misread(source, mask)))
+        embedded = self.dropout(self.read(self.misread(source, mask)))
         marked = torch.cat([embedded, (~mask).to(embedded.dtype).unsqueeze(-1)], dim=-1)
         states, cells = layers.recurrent(self.encoder, marked, mask.sum(-1))
         hidden, cell = states[:, 0, self.encoder.hidden_size :], cells[:, 1]
         return Memory(states, self.attention_keys(states), mask, copy, hidden, cell)
+
+    def read(self, source: Tensor) -> Tensor:
+        """[B, S] numbers -> what the encoder reads of each word."""
+        return self.source_embedding(source)
 
     def misread(self, source: Tensor, mask: Tensor) -> Tensor:
         """The source with some of its words unknown, as far as training asks for this."""
@@ -254,10 +264,9 @@ class Seq2Seq(Network[Memory, State]):
         closed = memory.states.new_full((*memory.mask.shape, copied), CLOSED)
         shown = torch.cat([F.linear(memory.states, weight[:, n:], self.generate.bias), closed], dim=-1)
         outward = [self.attention_query.weight, weight[:, :n], weight.new_zeros(copied, n)]
-        order = torch.arange(4 * n, device=weight.device).view(4, n)[[0, 1, 3, 2]].flatten()
         inward = (
-            self.input_gates()[:, order],
-            self.decoder.get_parameter("weight_hh_l0")[order].T,
+            _as_stepped(self.input_gates(), 1),
+            _as_stepped(self.decoder.get_parameter("weight_hh_l0"), 0).T,
             powers_of(memory.keys),
         )
         if self.gate is None:

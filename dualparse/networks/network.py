@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -80,6 +80,9 @@ class _Trained(nn.Module, ABC):
     """Whether everything random in training comes from layers of our `Dropout` class. On a CPU the passes of such a
     network run beside those of others; any other network's go one after the other, so that a run can be repeated."""
 
+    slower: Mapping[str, float] = {}
+    """Parts of it that learn at a share of the learning rate: how the names of their parameters begin -> the share."""
+
     @torch.no_grad()
     def initialize(self, *, scale: float = 0.2, generator: torch.Generator | None = None) -> None:
         """Every parameter uniform in [-scale, scale], and nothing for padding."""
@@ -105,6 +108,10 @@ class Network(_Trained, Generic[OwnMemory, OwnState]):
 
     source_embedding: nn.Embedding
     target_embedding: nn.Embedding
+
+    def know(self, tokens: Sequence[str]) -> None:
+        """Told once, before anything is trained or loaded: what the numbers of sources stand for. Most have no use for
+        it."""
 
     @abstractmethod
     def encode(self, source: Tensor, copy: Tensor) -> OwnMemory:

@@ -49,6 +49,22 @@ def _transformer(source_size: int, target_size: int, settings: ModelSettings) ->
     )
 
 
+def _pretrained(source_size: int, target_size: int, settings: ModelSettings) -> Network:
+    from dualparse.networks.encoder import open_encoder  # transformers are an extra, and slow to import
+    from dualparse.networks.pretrained import Pretrained
+
+    return Pretrained(
+        source_size,
+        target_size,
+        reader=open_encoder(settings.encoder),
+        embedding=settings.embedding,
+        hidden=settings.hidden,
+        dropout=settings.dropout,
+        word_dropout=settings.word_dropout,
+        copy=settings.copy_mechanism,
+    )
+
+
 def _lstm_texts(size: int, settings: ModelSettings) -> TextModel:
     return LanguageModel(size, embedding=settings.embedding, hidden=settings.hidden, dropout=settings.dropout)
 
@@ -64,7 +80,11 @@ def _transformer_texts(size: int, settings: ModelSettings) -> TextModel:
     )
 
 
-NETWORKS: dict[str, Callable[[int, int, ModelSettings], Network]] = {"lstm": _lstm, "transformer": _transformer}
+NETWORKS: dict[str, Callable[[int, int, ModelSettings], Network]] = {
+    "lstm": _lstm,
+    "transformer": _transformer,
+    "pretrained": _pretrained,
+}
 TEXT_MODELS: dict[str, Callable[[int, ModelSettings], TextModel]] = {
     "lstm": _lstm_texts,
     "transformer": _transformer_texts,

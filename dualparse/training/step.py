@@ -52,13 +52,17 @@ class Stepper:
 
     def _optimizer(self, name: str) -> torch.optim.Adam:
         """Adam for a module; biases do not decay. A graph reads the rate from a tensor."""
-        rate = self.settings.learning_rate
-        groups: dict[float, list[nn.Parameter]] = {}
-        for parameter in self.modules[name].parameters():
-            groups.setdefault(self.settings.weight_decay if parameter.dim() > 1 else 0.0, []).append(parameter)
-        told = {"lr": torch.tensor(rate, device=self.device) if self.capture else rate, "initial_lr": rate}
+        slower = getattr(self.modules[name], "slower", {})
+        groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+        for key, parameter in self.modules[name].named_parameters():
+            decay = self.settings.weight_decay if parameter.dim() > 1 else 0.0
+            share = next((share for start, share in slower.items() if key.startswith(start)), 1.0)
+            groups.setdefault((decay, self.settings.learning_rate * share), []).append(parameter)
         made = torch.optim.Adam(
-            [{"params": parameters, "weight_decay": decay} | told for decay, parameters in groups.items()],
+            [
+                {"params": parameters, "weight_decay": decay, "lr": self._told(rate), "initial_lr": rate}
+                for (decay, rate), parameters in groups.items()
+            ],
             fused=True,
             capturable=self.capture,
         )
@@ -70,6 +74,9 @@ class Stepper:
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
         return made
+
+    def _told(self, rate: float) -> float | Tensor:
+        return torch.tensor(rate, device=self.device) if self.capture else rate
 
     @property
     def averages(self) -> list[Tensor]:

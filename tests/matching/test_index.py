@@ -14,9 +14,9 @@ from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.matching import index as index_of
 from dualparse.matching.candidates import candidates_of
-from dualparse.matching.encoder import open_encoder
 from dualparse.matching.index import FLOOR, open_index, templates_of, vectors_of
 from dualparse.matching.matcher import Matcher
+from dualparse.networks.encoder import open_encoder
 
 GRAMMAR = """
 (rule $ROOT ($Huts) (IdentityFn))

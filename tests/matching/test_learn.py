@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from dualparse.matching.encoder import open_encoder
 from dualparse.matching.learn import ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
 from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
+from dualparse.networks.encoder import open_encoder
 
 UTTERANCES = [
     "hut that has showers",

@@ -186,7 +186,7 @@ def sharing_text(results: Path) -> str:
         first = rows[0][1] / rows[0][0]
         lines = [f"| {count} | {rate:.1f} | {rate / first:.2f} |" for count, rate in rows]
         what = "Iterations of the game (ATIS, 16 queries and 16 forms each)"
-        head = f"{what} on {told['device']}, commit {told['commit']}:"
+        head = f"{what} on {told.get('machine') or told['device']}, commit {told['commit']}:"
     except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError):
         raise InputError("not a measurement of benchmarks/game.py", path=path) from None
     table = ["| processes | iterations a second, together | times as many as one |", "|---:|---:|---:|"]

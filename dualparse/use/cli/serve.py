@@ -13,7 +13,11 @@ from dualparse.errors import InputError
 from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
+    from dualparse.asking.journal import Journal
     from dualparse.use.service.served import Target
+
+
+JOURNAL = "journal.jsonl"  # in each folder that is served
 
 
 def register(app: typer.Typer) -> None:
@@ -40,6 +44,13 @@ def serve(
     ),
     log: bool = typer.Option(False, "--log", help="A line of JSON for every request, on standard error."),
     log_questions: bool = typer.Option(False, "--log-questions", help="The same, with what was asked."),
+    journal: bool = typer.Option(
+        False, "--journal", help="Keep questions and feedback in journal.jsonl of each folder, for `dualparse learn`."
+    ),
+    keep_days: float | None = typer.Option(None, help="Drop records of the journal that are older.", metavar="DAYS"),
+    redact: str = typer.Option(
+        "", help="A function of text to text that sees every question before the journal.", metavar="MODULE:NAME"
+    ),
     allowed_host: list[str] = typer.Option(
         [],
         help="Host name to answer to besides this machine's own; others are refused then, whatever --host is. "
@@ -55,6 +66,8 @@ def serve(
     folders = _named(runs)
     if token is not None and not (token.strip() and token.isascii() and token.isprintable()):
         raise InputError("the token must be printable ASCII and not empty")
+    if not journal and (keep_days is not None or redact):
+        raise InputError("--keep-days and --redact are about the journal: add --journal")
     from dualparse.use.service.limits import Limits
     from dualparse.use.service.server import is_loopback, listen, names_answered_to, url
     from dualparse.use.service.workers import run_workers, shared_figures
@@ -73,6 +86,8 @@ def serve(
         def told() -> None:
             address = url(listener)
             console.print(f"serving {', '.join(folders)} at {address} (API: {address}/docs); Ctrl-C ends it")
+            for folder in folders.values() if journal else ():
+                console.print(f"questions and what is said of the answers are kept in {folder / JOURNAL}")
             if not is_loopback(host) and token is None:
                 console.print("everyone who reaches this machine can ask; --token limits that", style="yellow")
 
@@ -84,10 +99,11 @@ def serve(
             targets = _opened(folders, device=device, compiled=compiled)
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again and again would make requests wait
+            kept = _journals(folders, keep_days=keep_days, redact=redact) if journal else {}
             ready()
             hosts = names_answered_to(host, allowed_host)
             lines = log_to_stderr(questions=log_questions) if log or log_questions else Log()
-            run(make_app(targets, limits=limits, token=token, hosts=hosts, log=lines), listener, limits)
+            run(make_app(targets, limits=limits, token=token, hosts=hosts, log=lines, journals=kept), listener, limits)
 
         if workers == 1:
             work(told)
@@ -115,6 +131,14 @@ def open_target(folder: Path, *, device: str, compiled: bool) -> Target:
     parser = load(folder, device=device, compiled=compiled)
     make_ready(parser)
     return target_of(parser)
+
+
+def _journals(folders: dict[str, Path], *, keep_days: float | None, redact: str) -> dict[str, Journal]:
+    from dualparse.asking.journal import open_journal
+
+    return {
+        name: open_journal(folder / JOURNAL, keep_days=keep_days, redact=redact) for name, folder in folders.items()
+    }
 
 
 def _named(runs: list[str]) -> dict[str, Path]:

@@ -18,10 +18,11 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import Response
 
 import dualparse
+from dualparse.asking.journal import Journal
 from dualparse.asking.reply import Reply
 from dualparse.errors import InputError
 from dualparse.use.api import Parser
-from dualparse.use.service import model_routes, schemas
+from dualparse.use.service import feedback, model_routes, schemas
 from dualparse.use.service.batching import NoRoom
 from dualparse.use.service.guard import LOCKED, Guard, problem
 from dualparse.use.service.limits import Limits
@@ -67,8 +68,10 @@ def make_app(
     token: str | None = None,
     hosts: Collection[str] | None = None,
     log: Log | None = None,
+    journals: Mapping[str, Journal] | None = None,
 ) -> FastAPI:
-    """Targets by name, the first of them the default -> the application. `hosts` and `token`: see `Guard`."""
+    """Targets by name, the first of them the default -> the application. `hosts` and `token`: see `Guard`; `journals`:
+    what keeps the questions and the feedback, by the same names."""
     limits, figures = limits or Limits(), Figures()
     opened = {name: target_of(each) if isinstance(each, Parser) else each for name, each in targets.items()}
 
@@ -76,7 +79,9 @@ def make_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             app.state.runs = {
-                name: await stack.enter_async_context(open_target(name, target, limits, figures))
+                name: await stack.enter_async_context(
+                    open_target(name, target, limits, figures, (journals or {}).get(name))
+                )
                 for name, target in opened.items()
             }
             yield
@@ -96,6 +101,7 @@ def make_app(
     # The guard judges the token; the scheme tells readers of the document that there is one.
     locked = [Depends(HTTPBearer(auto_error=False))] if token else []
     app.include_router(asking, dependencies=locked)
+    app.include_router(feedback.router, dependencies=locked, responses=RESPONSES)
     app.include_router(model_routes.router, dependencies=locked, responses=RESPONSES)
     app.mount("/web", StaticFiles(directory=WEB), name="web")
     for error, handler in HANDLERS.items():
@@ -108,7 +114,7 @@ async def ask(request: Request, asked: schemas.AskRequest) -> schemas.ReplyRespo
     """Ask a question: an answer, readings to choose from, or a refusal with its reason."""
     run = chosen_run(request, asked.run)
     reply, total = await in_time(request, run.ask(asked.question, asked.limit))
-    return _reply(request, run, reply, total)
+    return _reply(request, run, reply, total, id=await feedback.note_asked(run, reply))
 
 
 @asking.post("/run")
@@ -116,7 +122,7 @@ async def run_form(request: Request, asked: schemas.RunRequest) -> schemas.Reply
     """Run a form: the reading that somebody has chosen, or the next rows of an answer."""
     run = chosen_run(request, asked.run)
     reply, total = await in_time(request, run.run(asked.form, asked.question, asked.offset, asked.limit))
-    return _reply(request, run, reply, total, asked.offset)
+    return _reply(request, run, reply, total, offset=asked.offset)
 
 
 @asking.post("/export", response_class=Response, responses=CSV)
@@ -130,10 +136,12 @@ async def export(request: Request, asked: schemas.ChosenForm) -> Response:
     return Response(as_csv(reply), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _reply(request: Request, run: Served, reply: Reply, total: int, offset: int = 0) -> schemas.ReplyResponse:
+def _reply(
+    request: Request, run: Served, reply: Reply, total: int, *, offset: int = 0, id: str = ""
+) -> schemas.ReplyResponse:
     noted: Noted = request.state.noted
     noted.run, noted.outcome, noted.question = run.name, reply.status, reply.question
-    return schemas.ReplyResponse(run=run.name, offset=offset, total=total, **reply.to_dict())
+    return schemas.ReplyResponse(run=run.name, id=id, offset=offset, total=total, **reply.to_dict())
 
 
 @asking.get("/domains")
@@ -156,6 +164,7 @@ def _described(run: Served) -> schemas.RunOut:
         executes=about.executes,
         models=run.opened is not None,
         verbalizes=run.verbalizes,
+        feedback=run.journal is not None,
     )
 
 

@@ -48,6 +48,18 @@ class RunRequest(ChosenForm):
     limit: Limit = PAGE
 
 
+class FeedbackRequest(_Request):
+    question: Question
+    judgement: Literal["right", "wrong", "meant"] = Field(
+        description="Of the answer that was given; meant: another form is what was asked for."
+    )
+    form: Annotated[
+        str,
+        Field(max_length=MAX_FORM, description="The answer's form, or the one that is meant; of wrong it may lack."),
+    ] = ""
+    of: Annotated[str, Field(max_length=MAX_NAME, description="The `id` of the reply this is about.")] = ""
+
+
 class VerbalizeRequest(_Request):
     form: Form
     k: Count = 1
@@ -93,8 +105,14 @@ class ReplyOut(_Response):
 
 class ReplyResponse(ReplyOut):
     run: str
+    id: str = Field(description="The question's number in the journal, for POST /feedback; empty where none is kept.")
     offset: int = Field(description="Rows before the first of this page.")
     total: int = Field(description="Rows there are; where the database was cut short, at least so many.")
+
+
+class FeedbackResponse(_Response):
+    run: str
+    id: str = Field(description="Of the record in the journal.")
 
 
 class VerdictOut(_Response):
@@ -111,6 +129,7 @@ class CopyOut(_Response):
 
 class ParseOut(_Response):
     form: str
+    probability: float = Field(description="That its answer is right.")
     score: float = Field(description="0 is certainty: log-probability per token, or log-share among the readings.")
     verdict: VerdictOut
     answer: str | None = Field(description="The denotation; null where the form does not run.")
@@ -169,6 +188,7 @@ class RunOut(_Response):
     executes: bool = Field(description="Whether forms have answers; else they are only checked.")
     models: bool = Field(description="A trained run: /parse, /verbalize, /execute and /explain answer for it too.")
     verbalizes: bool = Field(description="Whether the run can say forms in words.")
+    feedback: bool = Field(description="Whether POST /feedback keeps what users say of the answers.")
 
 
 class DomainsResponse(_Response):

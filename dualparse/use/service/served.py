@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from dualparse.asking.journal import Journal
 from dualparse.asking.reply import ERROR, Asker, Reply
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
@@ -77,6 +78,7 @@ class Served:
     running: Batcher[tuple[str, str], Reply]
     opened: Models | None
     remembered: Remembered
+    journal: Journal | None = None
 
     @property
     def queues(self) -> tuple[Batcher, ...]:
@@ -119,7 +121,9 @@ class Served:
 
 
 @asynccontextmanager
-async def open_target(name: str, target: Target, limits: Limits, figures: Figures) -> AsyncIterator[Served]:
+async def open_target(
+    name: str, target: Target, limits: Limits, figures: Figures, journal: Journal | None = None
+) -> AsyncIterator[Served]:
     """A target with its queues open; leaving finishes what they accepted."""
     asker = target.asker
     many = isinstance(asker, AsksMany)
@@ -144,7 +148,7 @@ async def open_target(name: str, target: Target, limits: Limits, figures: Figure
             models = await stack.enter_async_context(open_models(name, target.parser, limits, figures))
         await stack.enter_async_context(asking)
         await stack.enter_async_context(running)
-        yield Served(name, target, asking, running, models, Remembered())
+        yield Served(name, target, asking, running, models, Remembered(), journal)
 
 
 def about(domain: Domain) -> About:

@@ -1,34 +1,48 @@
-// The page: a question in the address (#q=...&run=...) -> readings, the answer of the chosen one, and the way back.
+// The page: a question in the address (#q=...&run=...) -> what was understood and the answer, or a question back.
 
-import { answerTable } from "./answers.js";
-import { drawForm, explain, prepare } from "./attention.js";
-import { $, make, show } from "./dom.js";
-import { pretty, tokens } from "./forms.js";
+import { prepare } from "./attention.js";
+import { $, make, sentence, show } from "./dom.js";
+import { drawHistory, forget, remember } from "./history.js";
+import { closeEditor, inside, prepareInside } from "./inside.js";
+import { draw, drawChoices, drawFeedback } from "./outcome.js";
+import { inShort } from "./rows.js";
 import * as service from "./service.js";
 
 const TYPES = 10; // of entities, named below the examples
-const DELAY = 150; // milliseconds without a key before an edited form is sent
-const state = { runs: [], run: null, question: "", parses: [], chosen: 0, form: "", complete: false };
-const newest = { parse: service.latest(), detail: service.latest(), execute: service.latest() };
+const PAGE = 100; // rows, as the service has it
+const PATIENCE = 200; // milliseconds after which waiting is shown
+// asked: the reply to the question; shown: the reply that is on the screen, of a reading that was chosen or a later page
+const state = { runs: [], run: null, asked: null, shown: null };
+const newest = { ask: service.latest(), rows: service.latest() };
+let waiting;
 
 // ---- failures
 
 function tell(error) {
   if (error.name === "AbortError") return;
   if (error.status === 401) return askForToken();
-  $("problem").textContent = error instanceof service.Problem ? sentence(error.message) : "Something on this page went wrong.";
+  const known = error instanceof service.Problem;
+  $("problem").textContent = known ? sentence(error.message) : "Something on this page went wrong.";
   show($("problem"), true);
-  if (!(error instanceof service.Problem)) console.error(error);
+  if (!known) console.error(error);
 }
 
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 const quiet = () => show($("problem"), false);
 
 function askForToken() {
   if (!$("token-dialog").open) $("token-dialog").showModal();
 }
 
-// ---- the runs and their examples
+function busy(yes) {
+  clearTimeout(waiting);
+  document.body.toggleAttribute("aria-busy", yes);
+  if (yes) {
+    $("status").textContent = "Reading the question";
+    waiting = setTimeout(() => show($("waiting"), $("result").hidden), PATIENCE);
+  } else show($("waiting"), false);
+}
+
+// ---- what is served, and examples
 
 async function start() {
   try {
@@ -53,9 +67,8 @@ function chooseRun(name) {
   $("examples").replaceChildren(
     ...run.questions.map((text) => make("button", { type: "button", class: "chip", onclick: () => go(text) }, text)),
   );
-  const types = [...run.types].sort((a, b) => b.count - a.count).map((type) => `${shortName(type.name)} (${type.count})`);
-  $("types").textContent = types.length ? `Known by name: ${types.slice(0, TYPES).join(" · ")}` : "";
-  show($("back-card"), run.verbalizes);
+  const types = [...run.types].sort((a, b) => b.count - a.count).map(({ name, count }) => `${shortName(name)}${count ? ` (${count})` : ""}`);
+  $("types").textContent = types.length ? `Known here: ${types.slice(0, TYPES).join(" · ")}` : "";
 }
 
 const shortName = (id) => id.split(".").at(-1).replaceAll("_", " ");
@@ -68,193 +81,113 @@ function go(question) {
   if (state.runs.length > 1) hash.set("run", state.run.name);
   const address = `${location.pathname}#${hash}`;
   if (!location.href.endsWith(address)) history.pushState(null, "", address);
+  window.scrollTo({ top: 0 });
   return follow();
 }
 
 /** What the address says. A question sent before this script ran is in its query (?q=...), as of any form. */
-const asked = () => new URLSearchParams(location.hash.slice(1) || location.search);
+const addressed = () => new URLSearchParams(location.hash.slice(1) || location.search);
 
 /** Show what the address says. `typed` is left in the field where the address has no question. */
 async function follow(typed = "") {
   if (!state.runs.length) return;
-  const said = asked();
+  const said = addressed();
   chooseRun(said.get("run"));
   const question = (said.get("q") ?? "").trim();
   $("question").value = question || typed;
   document.title = question ? `${question} · dualparse` : "dualparse";
   quiet();
+  drawHistory(state.run.name, question, go);
   if (question) await ask(question);
-  else show($("result"), false);
+  else clear();
+}
+
+function clear() {
+  document.body.classList.remove("asked");
+  show($("result"), false);
+  show($("inside"), false);
 }
 
 async function ask(question) {
-  state.question = question;
   busy(true);
   try {
-    const found = await service.parse(state.run.name, question, newest.parse());
-    state.parses = found.parses;
+    state.asked = await service.ask(state.run.name, question, newest.ask());
   } catch (error) {
     if (error.name === "AbortError") return; // a newer question took over
     busy(false);
-    show($("result"), false);
+    clear();
     return tell(error);
   }
   busy(false);
-  show($("result"), true);
-  drawReadings();
-  drawNotes(state.parses[0]?.notes ?? []);
-  choose(0);
-}
-
-function busy(yes) {
-  document.body.toggleAttribute("aria-busy", yes);
-  $("status").textContent = yes ? "Reading the question" : "";
-}
-
-const drawNotes = (notes) => $("notes").replaceChildren(...notes.map((note) => make("li", {}, sentence(note))));
-
-// ---- the readings, one of them chosen
-
-function drawReadings() {
-  $("others").replaceChildren(...state.parses.map(reading));
-}
-
-function reading(parse, i) {
-  const likely = Math.exp(parse.score);
-  const bar = make("span", { class: "meter", "aria-hidden": "true" }, make("span", {}));
-  bar.firstChild.style.width = `${(100 * likely).toFixed(1)}%`;
-  return make(
-    "li",
-    {},
-    make(
-      "button",
-      { type: "button", class: "reading", "aria-pressed": "false", onclick: () => choose(i) },
-      make("code", {}, compact(parse.form)),
-      make(
-        "span",
-        { class: "facts" },
-        bar,
-        make("span", { class: "score", title: "how sure the model is of this reading" }, `${(100 * likely).toFixed(1)} %`),
-        badge(parse.verdict),
-        parse.verdict.ok ? null : make("span", { class: "why" }, parse.verdict.reason),
-      ),
-    ),
-  );
-}
-
-const compact = (form) => form.replaceAll("( ", "(").replaceAll(" )", ")");
-
-const badge = (verdict) => make("span", { class: verdict.ok ? "badge good" : "badge bad" }, verdict.ok ? "valid" : "invalid");
-
-function choose(i) {
-  state.chosen = i;
-  for (const [n, button] of [...$("others").querySelectorAll(".reading")].entries())
-    button.setAttribute("aria-pressed", String(n === i));
-  const parse = state.parses[i];
-  if (!parse) {
-    $("answer").replaceChildren(make("p", { class: "nothing" }, "No reading was found."));
-    return;
-  }
+  remember(state.run.name, question, inShort(state.asked));
+  drawHistory(state.run.name, question, go);
   closeEditor();
-  setForm(parse.form, parse.verdict, parse.answer);
-  detail();
+  present(state.asked);
 }
 
-/** Show a form with its verdict and answer. */
-function setForm(form, verdict, answer) {
-  state.form = form;
-  state.complete = verdict.surface; // only then it can be said in words
-  $("verdict").replaceChildren(badge(verdict));
-  $("reason").textContent = verdict.ok ? "" : sentence(verdict.reason);
-  $("answer").replaceChildren(answerOf(verdict, answer));
-  show($("reset"), !sameForm(form, state.parses[state.chosen]?.form));
+/** Show a reply: that to the question, or that of a reading somebody chose. */
+function present(reply) {
+  const { run, asked } = state;
+  const chosen = reply !== asked && reply.form !== asked.form;
+  state.shown = reply;
+  document.body.classList.add("asked");
+  show($("result"), true);
+  draw(reply, { chosen });
+  drawChoices(asked, reply.form, pick);
+  drawFeedback(run, asked, reply, tell);
+  inside({ run, asked, shown: reply, pick, go, tell, edited: present });
 }
 
-function answerOf(verdict, answer) {
-  if (answer !== null) return answerTable(answer);
-  if (verdict.ok) return make("p", { class: "nothing" }, "The form is valid; this domain has no data to run it on.");
-  return make("p", { class: "nothing" }, "No answer: the form is not valid.");
+/** The answer of a reading that was chosen. */
+async function pick({ form }) {
+  const { run, asked } = state;
+  closeEditor();
+  if (form === asked.form) return present(asked);
+  const reply = await rows(run.name, asked.question, form, 0);
+  if (reply) present({ ...reply, form }); // as it was chosen: the service may write it in another way
 }
 
-const sameForm = (a, b) => tokens(a ?? "").join(" ") === tokens(b ?? "").join(" ");
-
-/** Attention and the way back, for the form that is shown. */
-async function detail() {
-  const { run, question, form } = state;
-  const signal = newest.detail();
-  drawForm(form);
-  $("back").replaceChildren();
-  await settle(service.explain(run.name, question, form, signal).then(explain), sayBack(form, signal));
+async function turn(offset) {
+  const { run, asked, shown } = state;
+  const reply = await rows(run.name, asked.question, shown.form, offset);
+  if (!reply) return;
+  state.shown = { ...shown, rows: reply.rows, offset: reply.offset, total: reply.total, truncated: reply.truncated };
+  draw(state.shown, { chosen: shown.form !== asked.form });
+  $("answer").querySelector(".scroll")?.focus();
 }
 
-async function sayBack(form, signal) {
-  if (!state.run.verbalizes) return;
-  if (state.complete) drawBack(await service.verbalize(state.run.name, form, signal));
-  else $("back").replaceChildren(make("li", { class: "muted" }, "Only a complete form can be said in words."));
-}
-
-/** Wait for all. A form of one's own may be beyond the models (422): nothing is shown then, and nothing said. */
-async function settle(...jobs) {
-  for (const { status, reason } of await Promise.allSettled(jobs))
-    if (status === "rejected" && reason.status !== 422) tell(reason);
-}
-
-function drawBack({ wordings }) {
-  $("back").replaceChildren(
-    ...wordings.map(({ query }) =>
-      make(
-        "li",
-        {},
-        make("span", {}, query),
-        sameWords(query, state.question)
-          ? make("span", { class: "badge good" }, "as asked")
-          : make("button", { type: "button", class: "quiet", "aria-label": `Ask: ${query}`, onclick: () => go(query) }, "Ask this"),
-      ),
-    ),
-  );
-}
-
-const sameWords = (a, b) => a.trim() === b.trim().toLowerCase().replace(/[?!.]+$/, "").trim();
-
-// ---- the editor
-
-let timer;
-
-function openEditor() {
-  $("form").value = pretty(state.form);
-  fit();
-  show($("editor"), true);
-  show($("reading"), false);
-  $("edit").textContent = "Done";
-  $("edit").setAttribute("aria-expanded", "true");
-  $("form").focus();
-}
-
-function closeEditor() {
-  clearTimeout(timer);
-  show($("editor"), false);
-  show($("reading"), true);
-  $("edit").textContent = "Edit";
-  $("edit").setAttribute("aria-expanded", "false");
-}
-
-/** As tall as its text. */
-function fit() {
-  $("form").rows = Math.min(Math.max($("form").value.split("\n").length + 1, 5), 24);
-}
-
-async function runEdited() {
-  const form = tokens($("form").value).join(" ");
-  if (!form) return $("reason").replaceChildren("The form is empty.");
+async function rows(...given) {
+  quiet();
+  document.body.toggleAttribute("aria-busy", true);
   try {
-    const { verdict, answer } = await service.execute(state.run.name, form, newest.execute());
-    quiet();
-    setForm(form, verdict, answer);
-    $("back").replaceChildren();
-    await settle(sayBack(form, newest.detail()));
+    return await service.rows(...given, newest.rows());
+  } catch (error) {
+    tell(error);
+    return null;
+  } finally {
+    document.body.toggleAttribute("aria-busy", false);
+  }
+}
+
+async function save() {
+  const { run, asked, shown } = state;
+  try {
+    const address = URL.createObjectURL(await service.csv(run.name, asked.question, shown.form));
+    make("a", { href: address, download: "answer.csv" }).click();
+    URL.revokeObjectURL(address);
   } catch (error) {
     tell(error);
   }
+}
+
+async function share() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    $("share").textContent = "Copied";
+  } catch {
+    $("share").textContent = "Copy it from the address bar"; // clipboards need https or this machine
+  }
+  setTimeout(() => ($("share").textContent = "Copy link"), 2000);
 }
 
 // ---- wiring
@@ -269,27 +202,14 @@ $("run").addEventListener("change", () => {
   history.pushState(null, "", `${location.pathname}#${hash}`);
   follow();
 });
-$("edit").addEventListener("click", async () => {
-  if ($("editor").hidden) return openEditor();
-  clearTimeout(timer);
-  await runEdited();
-  closeEditor();
-  detail();
-});
-$("form").addEventListener("input", () => {
-  fit();
-  clearTimeout(timer);
-  timer = setTimeout(runEdited, DELAY);
-});
-$("reset").addEventListener("click", () => choose(state.chosen));
-$("share").addEventListener("click", async () => {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    $("share").textContent = "Copied";
-  } catch {
-    $("share").textContent = "Copy it from the address bar"; // clipboards need https or this machine
-  }
-  setTimeout(() => ($("share").textContent = "Copy link"), 2000);
+$("previous").addEventListener("click", () => turn(Math.max(state.shown.offset - PAGE, 0)));
+$("next").addEventListener("click", () => turn(state.shown.offset + state.shown.rows.length));
+$("export").addEventListener("click", save);
+$("share").addEventListener("click", share);
+$("forget").addEventListener("click", () => {
+  forget();
+  drawHistory(state.run.name, "", go);
+  $("question").focus();
 });
 $("token-form").addEventListener("submit", () => {
   service.keepToken($("token").value.trim());
@@ -309,4 +229,5 @@ window.addEventListener("popstate", () => follow());
 window.addEventListener("unhandledrejection", (event) => tell(event.reason));
 
 prepare();
+prepareInside();
 start();

@@ -34,3 +34,9 @@ export function rove(container, selector) {
     for (const item of items()) item.tabIndex = item === event.target ? 0 : -1;
   });
 }
+
+/** A text as a sentence: a capital, and an end where it has none. */
+export const sentence = (text, end = ".") => {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return end && !/[.!?:]$/.test(whole) ? whole + end : whole;
+};

@@ -94,7 +94,8 @@ def test_several_processes_serve_one_address(run_folder):
             assert str(second) in children.read_text().split()
         for _ in range(4):
             httpx.post(f"{url}/ask", json={"question": "list all lakes"}, timeout=60)
-        assert 'dualparse_requests_total{path="/ask",status="200"} 5.0' in httpx.get(f"{url}/metrics").text
+        told = 'dualparse_requests_total{path="/ask",status="200"} 5.0'
+        wait_until(lambda: told in httpx.get(f"{url}/metrics").text)  # counted after the answer was sent
         server.send_signal(signal.SIGTERM)
         assert server.wait(30) == 0
 

@@ -16,15 +16,29 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from dualparse.asking.journal import Journal
 from dualparse.use.service.app import make_app
 
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
-PATHS = ["/ask", "/run", "/export", "/parse", "/verbalize", "/execute", "/explain", "/domains", "/health", "/ready"]
+PATHS = [
+    "/ask",
+    "/run",
+    "/export",
+    "/feedback",
+    "/parse",
+    "/verbalize",
+    "/execute",
+    "/explain",
+    "/domains",
+    "/health",
+    "/ready",
+]
 
 
 @pytest.fixture(scope="module")
-def document(parser) -> Iterator[schemathesis.BaseSchema]:
-    with toy_run.serving(make_app({"toy": parser})) as url:
+def document(parser, tmp_path_factory) -> Iterator[schemathesis.BaseSchema]:
+    journal = Journal(tmp_path_factory.mktemp("journal") / "journal.jsonl")
+    with toy_run.serving(make_app({"toy": parser}, journals={"toy": journal})) as url:
         yield schemathesis.openapi.from_url(f"{url}/openapi.json")
 
 

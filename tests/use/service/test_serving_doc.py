@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import toy_run
 
+from dualparse.asking.journal import Journal
 from dualparse.domains.text import MAX_WORDS
 from dualparse.use.service.app import make_app
 from dualparse.use.service.limits import MAX_BODY, MAX_FORM, MAX_HEAD, MAX_K, MAX_PIPELINED, MAX_QUESTION, Limits
@@ -18,10 +19,10 @@ from dualparse.use.service.paging import KEPT, MOST_PAGE, PAGE
 TEXT = (Path(__file__).parents[3] / "docs" / "serving.md").read_text(encoding="utf-8")
 
 
-def test_the_commands_work(parser):
+def test_the_commands_work(parser, tmp_path):
     commands = re.findall(r"^\$ curl localhost:8000(.*)$", TEXT, flags=re.MULTILINE)
-    assert len(commands) == 8
-    with toy_run.serving(make_app({"toy": parser})) as url:
+    assert len(commands) == 9
+    with toy_run.serving(make_app({"toy": parser}, journals={"toy": Journal(tmp_path / "journal.jsonl")})) as url:
         for command in commands:
             path, *rest = shlex.split(command)
             body = json.loads(rest[rest.index("-d") + 1]) if rest else None

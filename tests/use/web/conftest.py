@@ -1,15 +1,21 @@
-"""A browser, and a server with two runs of the toy domain. Without a browser the tests of the page are skipped."""
+"""A browser, and a server with a run of the toy domain and a shop of films. Without a browser its tests are skipped."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import toy_run
+from fake_asker import target
 
+from dualparse.asking.journal import Journal
+from dualparse.asking.reply import Reply
+from dualparse.use.api import Parser
 from dualparse.use.service.app import make_app
+from dualparse.use.service.served import Target, about
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 20_000  # milliseconds, for a busy machine
@@ -38,10 +44,27 @@ def browser() -> Iterator:
         opened.close()
 
 
+class Sure:
+    """Answers with the first reading of a parser: the toy has too few questions to know how sure it is."""
+
+    def __init__(self, parser: Parser):
+        self.parser, self.run, self.close = parser, parser.asker.run, parser.asker.close
+
+    def ask(self, question: str) -> Reply:
+        best = self.parser.parse(question, k=1)[0]
+        return replace(self.run(best.form, question), probability=0.9, notes=best.notes)
+
+
 @pytest.fixture(scope="module")
-def address(tmp_path_factory, browser) -> Iterator[str]:
+def journal(tmp_path_factory) -> Journal:
+    return Journal(tmp_path_factory.mktemp("journal") / "journal.jsonl")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory, browser, journal) -> Iterator[str]:
     parser = toy_run.open_parser(toy_run.make_run(tmp_path_factory.mktemp("web")))
-    with toy_run.serving(make_app({"lakes": parser, "more lakes": parser})) as url:
+    lakes = Target(about(parser.domain), Sure(parser), parser)
+    with toy_run.serving(make_app({"lakes": lakes, "films": target()}, journals={"films": journal})) as url:
         yield url
 
 

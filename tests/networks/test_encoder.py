@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dualparse.errors import InputError
-from dualparse.matching import encoder as encoders
-from dualparse.matching.encoder import MINILM_PACKAGE, open_encoder
+from dualparse.networks import encoder as encoders
+from dualparse.networks.encoder import MINILM_PACKAGE, open_encoder
 
 texts = st.lists(
     st.lists(st.sampled_from(list("abcdefgh")), min_size=1, max_size=9).map(" ".join), min_size=1, max_size=6
@@ -73,3 +73,8 @@ def test_other_weights_than_the_known_ones_are_refused(monkeypatch):
 def test_minilm_knows_which_sentences_mean_the_same():
     found = open_encoder().vectors(["huts with showers", "which huts have showers", "the number of trails"])
     assert found[0] @ found[1] > found[0] @ found[2] + 0.2
+
+
+def test_another_folder_may_stand_in_for_minilm(monkeypatch, tiny_encoder):
+    monkeypatch.setenv("DUALPARSE_MINILM", str(tiny_encoder))
+    assert open_encoder().width == 32

