@@ -85,6 +85,12 @@ def _service(told: dict[str, Any]) -> Iterator[Line]:
     )
 
 
+def _start(told: dict[str, Any]) -> Iterator[Line]:
+    for row in told["commands"]:
+        name = f"{row['command']}: {told['domain']}, {told['cores']} cores ({told['processor']})"
+        yield name, f"{row['seconds']:.2f} s, {row['megabytes']:.0f} MB", "", ""
+
+
 def _constrained(told: dict[str, Any]) -> Iterator[Line]:
     for run in told["runs"]:
         invalid = {
@@ -111,6 +117,7 @@ FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     "bench-game-gpu.json": _game,
     "bench-serve.json": _service,
     "bench-serve-compiled.json": _service,
+    "bench-start.json": _start,
     "bench-constrained.json": _constrained,
     "synthesis.json": _synthesis,
 }

@@ -28,6 +28,7 @@ def load(
     compiled: bool = False,
     threads: int | None = None,
     whole: bool = True,
+    light: bool = False,
     domain: Domain | None = None,
 ) -> Parser:
     """Open the folder of a trained run: see `dualparse.use.api.Parser` for what it can be asked.
@@ -36,4 +37,4 @@ def load(
     """
     from dualparse.use.api import load
 
-    return load(folder, device=device, compiled=compiled, threads=threads, whole=whole, domain=domain)
+    return load(folder, device=device, compiled=compiled, threads=threads, whole=whole, light=light, domain=domain)

@@ -1,4 +1,5 @@
 """Run folders: what a training run leaves behind, and how to take it up again. Text and safetensors, nothing pickled.
+Opening one needs no torch; its models do, when they are asked for.
 
 config.toml                      all settings, defaults included
 query.vocab, lf.vocab            one token a line, line number = id
@@ -19,26 +20,28 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any
 
 from dualparse import manifest
-from dualparse.choosing.chooser import Search
-from dualparse.choosing.scorers import Commonness, WayBack, Weighted
+from dualparse.choosing.ranking import Weighted
 from dualparse.config import MEMBERS, Recipe, read_saved_recipe, write_recipe
-from dualparse.data.batch import Direction
+from dualparse.data.batch import DIRECTIONS, Direction
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
 from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.log import read_log
-from dualparse.networks.agent import Agent
-from dualparse.networks.network import TextModel
-from dualparse.networks.registry import new_network, new_text_model
-from dualparse.networks.tensors import load_tensors, save_tensors
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
+
+    from dualparse.choosing.chooser import Search
+    from dualparse.choosing.light import LightAgent
+    from dualparse.choosing.scorers import Commonness, WayBack
+    from dualparse.networks.agent import Agent
+    from dualparse.networks.network import TextModel
 
 _log = logging.getLogger(__name__)
 
@@ -101,6 +104,8 @@ class Run:
         return self.folder / f"{stage}.checkpoint.safetensors"
 
     def save_weights(self, stage: str, module: nn.Module, *, metadata: Mapping[str, str]) -> None:
+        from dualparse.networks.tensors import save_tensors
+
         save_tensors(self.weights(stage), module.state_dict(), metadata)
 
     def agent(self, direction: Direction, domain: Domain, device: torch.device, *, weights: str | None = None) -> Agent:
@@ -128,6 +133,8 @@ class Run:
         beams: int | None = None,
     ) -> Search:
         """What finds forms: the run's parsers, as `parsers` has them, and how its recipe has them search."""
+        from dualparse.choosing.chooser import Search
+
         parsers = self.parsers(domain, device, weights=weights, count=count)
         return Search(parsers, search_options(self.recipe, beams=beams))
 
@@ -148,11 +155,15 @@ class Run:
     ) -> WayBack:
         """Every lf2q that has a say where both agents choose, the run's own first. A member has one only where it had
         something to teach."""
+        from dualparse.choosing.scorers import WayBack
+
         others = [other for other in self._members("q2lf", count) if "lf2q" in other.recipe.stages]
         return WayBack([each.agent("lf2q", domain, device, weights=weights) for each in (self, *others)])
 
     def commonness(self, device: torch.device, *, count: int | None = None) -> Commonness:
         """Every lf_lm that says how common a form is where both agents choose: the run's own, and those of members."""
+        from dualparse.choosing.scorers import Commonness
+
         others = [other for other in self._members("q2lf", count) if "lf_lm" in other.recipe.stages]
         return Commonness([each.language_model("lf_lm", device) for each in (self, *others)], self.vocab("lf"))
 
@@ -180,6 +191,8 @@ class Run:
         return model.to(device).eval()
 
     def _load(self, module: nn.Module, stage: str) -> None:
+        from dualparse.networks.tensors import load_tensors
+
         path = self.weights(stage)
         if not path.exists():
             if stage in (stages := self.recipe.stages):
@@ -197,6 +210,25 @@ class Run:
                     path=path,
                 )
         module.load_state_dict({name: _without_tiny(tensors[name]) for name in wanted})
+
+    @property
+    def light(self) -> bool:
+        """Whether `light_agent` can stand in for every model that an answer asks: one parser, the paper's networks, and
+        files that are what the manifest says."""
+        recipe = self.recipe
+        kinds = {recipe.model.kind(direction) for direction in DIRECTIONS if direction in recipe.stages}
+        return self._whole and recipe.committee == 1 and kinds == {"lstm"} and not recipe.search.prior
+
+    def light_agent(self, direction: Direction, domain: Domain) -> LightAgent:
+        """A trained agent in NumPy; torch is not loaded for it."""
+        from dualparse.choosing.light import LightAgent
+        from dualparse.engines.light.network import load_light
+
+        source, target = _in_order(direction, self.vocab("query"), self.vocab("lf"))
+        model = load_light(self.weights(direction), copy=self.recipe.model.copy_mechanism)
+        if (model.source_size, model.target_size) != (len(source), len(target)):
+            raise InputError("the weights do not fit the vocabulary of this folder", path=self.weights(direction))
+        return LightAgent(direction, model, source, target, domain.lexicon)
 
     def write_log(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Replace the log by these records."""
@@ -238,11 +270,19 @@ def _without_tiny(tensor: Tensor) -> Tensor:
 
 def new_agent(recipe: Recipe, direction: Direction, query: Vocab, lf: Vocab, domain: Domain) -> Agent:
     """An agent with the sizes of a recipe, untrained."""
-    source, target = (query, lf) if direction == "q2lf" else (lf, query)
+    from dualparse.networks.agent import Agent
+    from dualparse.networks.registry import new_network
+
+    source, target = _in_order(direction, query, lf)
     settings = recipe.model
     model = new_network(settings.kind(direction), len(source), len(target), settings)
     model.know(source.tokens)
     return Agent(direction, model, source, target, domain.lexicon)
+
+
+def _in_order(direction: Direction, query: Vocab, lf: Vocab) -> tuple[Vocab, Vocab]:
+    """The vocabularies of what is read and of what is written."""
+    return (query, lf) if direction == "q2lf" else (lf, query)
 
 
 def search_options(recipe: Recipe, *, beams: int | None = None) -> Options:
@@ -253,4 +293,6 @@ def search_options(recipe: Recipe, *, beams: int | None = None) -> Options:
 
 def new_language_model(recipe: Recipe, stage: str, vocab: Vocab) -> TextModel:
     """A language model with the sizes of a recipe, untrained."""
+    from dualparse.networks.registry import new_text_model
+
     return new_text_model(recipe.model.kind(stage), len(vocab), recipe.model)

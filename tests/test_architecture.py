@@ -40,6 +40,7 @@ RANKS = {
     "training": 11,
     "asking": 11.5,
     "grading": 11.7,
+    "use.parses": 11.9,
     "use.api": 12,
     "use.asking": 12.5,
     "use.service": 13,

@@ -13,7 +13,7 @@ from functools import cached_property
 from dualparse.asking.evidence import Candidate, Option, evidence_for, options_of
 from dualparse.asking.familiar import Familiar
 from dualparse.asking.trust import Trust
-from dualparse.choosing.search import Hypothesis
+from dualparse.choosing.ranking import Hypothesis
 from dualparse.data.examples import load_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning

@@ -16,8 +16,7 @@ from typing import Protocol
 
 from dualparse.choosing.committee import find_by_committee
 from dualparse.choosing.constraint import Constraint
-from dualparse.choosing.scorers import Queries, Weighted, rerank
-from dualparse.choosing.search import Hypothesis
+from dualparse.choosing.ranking import Hypothesis, Queries, Weighted, rerank
 from dualparse.engines.found import Options
 from dualparse.networks.agent import Agent
 

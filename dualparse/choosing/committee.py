@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dualparse.choosing.constraint import Constraint
-from dualparse.choosing.search import Hypothesis, find
+from dualparse.choosing.ranking import Hypothesis
+from dualparse.choosing.search import find
 from dualparse.engines.found import Options
 from dualparse.engines.scoring import reconstruction
 from dualparse.networks.agent import Agent

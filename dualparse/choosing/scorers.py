@@ -1,8 +1,6 @@
 """What has a say in the order of the forms that were found, besides the parser that found them.
 
-A scorer is a function: queries and the forms of each in, one figure for every form out. Each counts with its weight, so
-a form's rank is log P(form | query) + the sum of weight * figure; its score is the logarithm of its share among the
-forms found, so that 0 is certainty.
+How scorers change the order stands in `dualparse.choosing.ranking`.
 
 `WayBack` lets both agents choose. The game teaches that a good form lets the other agent find the way back; the same
 holds when a question is answered. The way back says how well a form explains the query, not how likely anybody is to
@@ -11,32 +9,19 @@ mean it: an odd form can be put into the same words. So `Commonness` may count a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from dualparse.choosing.search import Hypothesis
+from dualparse.choosing.ranking import Found, Queries, by_query
 from dualparse.data.vocab import Vocab
 from dualparse.engines.scoring import fluency, reconstruction
 from dualparse.networks.agent import Agent
 from dualparse.networks.network import TextModel
 
 FORMS_AT_ONCE = 256  # that a language model reads
-
-Queries = Sequence[Sequence[str]]
-Found = Sequence[Sequence[Hypothesis]]  # the forms of every query
-Scorer = Callable[[Queries, Found], Sequence[np.ndarray]]  # for every query one figure a form
-
-
-@dataclass(frozen=True, slots=True)
-class Weighted:
-    """A scorer, its name where scores are told, and what it counts."""
-
-    name: str
-    scorer: Scorer
-    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +34,7 @@ class WayBack:
         pairs = [(form.tokens, query) for query, forms in zip(queries, found, strict=True) for form in forms]
         forms, said = [form for form, _ in pairs], [query for _, query in pairs]
         heard = [reconstruction(lf2q, forms, said) for lf2q in self.listeners]
-        return _by_query(np.mean(heard, axis=0).tolist(), found)
+        return by_query(np.mean(heard, axis=0).tolist(), found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +53,4 @@ class Commonness:
             for model in self.models
         ]
         known = dict(zip(forms, np.mean(told, axis=0).tolist(), strict=True))
-        return _by_query([known[form.tokens] for form in chain.from_iterable(found)], found)
-
-
-def rerank(queries: Queries, found: Found, scorers: Sequence[Weighted]) -> list[list[Hypothesis]]:
-    """The hypotheses of every query in their new order, each with its new score; in that of the search, where nobody
-    else has a say."""
-    if not scorers:
-        return [list(forms) for forms in found]
-    ranks = [np.array([form.log_prob for form in forms]) for forms in found]
-    for each in scorers:
-        figures = each.scorer(queries, found)
-        ranks = [rank + each.weight * figure for rank, figure in zip(ranks, figures, strict=True)]
-    return [_scored(forms, rank) for forms, rank in zip(found, ranks, strict=True)]
-
-
-def _by_query(values: Sequence[float], found: Found) -> list[np.ndarray]:
-    left = iter(values)
-    return [np.array(list(islice(left, len(forms)))) for forms in found]
-
-
-def _scored(forms: Sequence[Hypothesis], ranks: np.ndarray) -> list[Hypothesis]:
-    """The forms by rank, each with its share."""
-    whole = np.logaddexp.reduce(ranks) if len(ranks) else 0.0
-    scored = [replace(form, score=score) for form, score in zip(forms, (ranks - whole).tolist(), strict=True)]
-    return sorted(scored, key=lambda form: -form.score)
+        return by_query([known[form.tokens] for form in chain.from_iterable(found)], found)

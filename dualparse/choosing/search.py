@@ -6,37 +6,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
-import numpy as np
 import torch
 
 from dualparse.choosing.constraint import Constraint
-from dualparse.data.batch import Row
+from dualparse.choosing.ranking import Hypothesis, hypotheses
 from dualparse.engines.cores import cores, each_on_a_core
 from dualparse.engines.engine import read, search
-from dualparse.engines.found import Found, Options
+from dualparse.engines.found import Options
 from dualparse.engines.numba import loading
 from dualparse.networks.agent import Agent
 
 MANY = 100  # sources for which it pays off to load what is compiled
 MOST_ON_GPU, MOST_ON_CPU, LEAST_ON_CPU = 512, 128, 8  # sources that `find` searches together
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """One output: its tokens, its log-probability, and the score by which outputs are ranked; `copied`, where it was
-    asked for and is known, is the share of each token that came by copying."""
-
-    tokens: tuple[str, ...]
-    log_prob: float
-    score: float
-    finished: bool
-    copied: tuple[float, ...] | None = None
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.tokens)
 
 
 def find(
@@ -66,7 +49,7 @@ def find(
         found = search(agent.model, memory, options, walk=walk, copies=copies)
         score = found.score(options.length_power)
         for place, i in enumerate(chosen):
-            results[i] = _hypotheses(agent, found, score, place, rows[i])
+            results[i] = hypotheses(found, place, partial(agent.words, row=rows[i]), score)
 
     parts = [order[start : start + size] for start in range(0, len(order), size)]
     was_training = agent.model.training
@@ -86,17 +69,3 @@ def _rows_at_once(device: torch.device, count: int) -> int:
         return MOST_ON_GPU
     rounds = -(-count // (MOST_ON_CPU * cores()))
     return max(-(-count // max(rounds * cores(), 1)), LEAST_ON_CPU)
-
-
-def _hypotheses(agent: Agent, found: Found, score: np.ndarray, place: int, row: Row) -> list[Hypothesis]:
-    return [
-        Hypothesis(
-            agent.words(found.tokens[place, k, : found.length[place, k]].tolist(), row),
-            float(found.log_prob[place, k]),
-            float(score[place, k]),
-            bool(found.finished[place, k]),
-            None if found.copied is None else tuple(found.copied[place, k, : found.length[place, k]].tolist()),
-        )
-        for k in range(found.length.shape[1])
-        if np.isfinite(found.log_prob[place, k])
-    ]

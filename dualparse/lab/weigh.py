@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from dualparse.choosing.scorers import Found
+from dualparse.choosing.ranking import Found
 from dualparse.config import Recipe
 from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain

@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 
 from dualparse.choosing.chooser import Search
-from dualparse.choosing.search import Hypothesis
+from dualparse.choosing.ranking import Hypothesis
 from dualparse.data.examples import Example
 from dualparse.engines.found import Options
 from dualparse.networks.agent import Agent

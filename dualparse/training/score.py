@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from dualparse.choosing.scorers import WayBack, rerank
-from dualparse.choosing.search import Hypothesis, find
+from dualparse.choosing.ranking import Hypothesis, rerank
+from dualparse.choosing.scorers import WayBack
+from dualparse.choosing.search import find
 from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
 from dualparse.data.examples import Example

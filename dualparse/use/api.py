@@ -10,12 +10,12 @@ All results are frozen dataclasses of plain values: `dataclasses.asdict` makes J
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import torch
+import numpy as np
 
 from dualparse.asking.calibrate import calibrate
 from dualparse.asking.memory import NOTHING, Lesson, Memory, read_lessons, write_lessons
@@ -23,90 +23,32 @@ from dualparse.asking.reply import Reply
 from dualparse.asking.runs import RunAsker
 from dualparse.asking.trust import PRECISION, Trust, read_trust, write_trust
 from dualparse.asking.weighing import Scales, Weighed
-from dualparse.choosing.chooser import Chooser, Reranked, Search
 from dualparse.choosing.constraint import Constraint
-from dualparse.choosing.scorers import WayBack, Weighted
-from dualparse.choosing.search import Hypothesis
+from dualparse.choosing.ranking import Hypothesis, Weighted, rerank
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
 from dualparse.domains.registry import open_domain
 from dualparse.domains.text import Reader, Reading
-from dualparse.engines.cores import settle_threads
-from dualparse.engines.kept_memory import keep_freed_memory
-from dualparse.engines.numba import loading as kernels
-from dualparse.engines.scoring import reconstruction
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.sexpr import read, tokenize
 from dualparse.lf.verdict import Verdict
-from dualparse.networks.agent import Agent, look_all
 from dualparse.runs import Run, search_options
-from dualparse.training.run import choose_device
+from dualparse.use.parses import Copy, Explanation, Parse, Wording
 
+if TYPE_CHECKING:
+    import torch
+
+    from dualparse.choosing.chooser import Chooser, Search
+    from dualparse.choosing.light import LightAgent
+    from dualparse.choosing.scorers import WayBack
+    from dualparse.networks.agent import Agent
+
+Words = Sequence[str]
 Found = TypeVar("Found", Hypothesis, tuple[Hypothesis, Verdict])
 
 MAX_TOKENS = 500  # of a form to be explained: attention takes memory for every token and word
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """Token number `token` of a form was copied from the question: from the words with these numbers."""
-
-    token: int
-    words: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Parse:
-    """One reading of a question. `answer` is None where the domain cannot execute, or the form does not run.
-
-    `probability` is that of its answer being right, fitted on dev (`dualparse evaluate --calibration`); readings with
-    the same answer have the same. `score` is by what readings were ranked, a logarithm where 0 is certainty: of the
-    probability per token, in a committee the mean over its parsers, or, where both agents choose, of the share among
-    the readings found.
-
-    `copies` number the tokens of `form` and the words of `Parser.read(question)`; `notes` say what was guessed about
-    the text of the question.
-    """
-
-    form: str
-    score: float
-    verdict: Verdict
-    answer: str | None
-    copies: tuple[Copy, ...] = ()
-    notes: tuple[str, ...] = ()
-    probability: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """One way to say a form."""
-
-    query: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """How a model came from a question to a form, or would have come; of a committee, the run's own parser.
-
-    words       the question as the model read it
-    tokens      the form
-    attention   one row a token, one weight a word; a row adds up to 1
-    gate        for each token the probability that the model copied rather than generated; 0 without copying
-    copies      tokens that came by copying, and from where
-    notes       what was guessed about the text of the question
-    said        what was typed in the place of each word
-    """
-
-    words: tuple[str, ...]
-    tokens: tuple[str, ...]
-    attention: tuple[tuple[float, ...], ...]
-    gate: tuple[float, ...]
-    copies: tuple[Copy, ...]
-    notes: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
 
 
 class Parser:
@@ -115,8 +57,8 @@ class Parser:
     The agents are loaded when they are first asked for; after that nothing in a `Parser` changes.
     """
 
-    def __init__(self, run: Run, domain: Domain, device: torch.device):
-        self.run, self.domain, self.device = run, domain, device
+    def __init__(self, run: Run, domain: Domain, device: torch.device | None = None):
+        self.run, self.domain, self._device = run, domain, device
         self.recipe = run.recipe
         self._search: Search | None = None
         self._scorers: list[Weighted] | None = None
@@ -137,8 +79,17 @@ class Parser:
             _ = self.listeners
 
     @property
+    def device(self) -> torch.device:
+        """Where the models are."""
+        import torch
+
+        return self._device or torch.device("cpu")
+
+    @property
     def chooser(self) -> Chooser:
         """What chooses the forms: the parsers, and whoever else has a say by the recipe."""
+        from dualparse.choosing.chooser import Reranked
+
         search = self.search
         with self._loading:
             if self._scorers is None:
@@ -282,6 +233,32 @@ class Parser:
             parses.append([self._parse(*pair, weight, meant, share) for pair, share in zip(judged, row, strict=True)])
         return parses
 
+    # -- what is asked of the models
+
+    def _chosen(
+        self, words: Sequence[Words], k: int, constraint: Constraint | None, copies: bool
+    ) -> list[list[Hypothesis]]:
+        return self.chooser.choose(words, k=k, constraint=constraint, copies=copies)
+
+    def _heard(self, words: Sequence[Words], found: Sequence[Sequence[Hypothesis]]) -> list[np.ndarray]:
+        """How well each form explains its question."""
+        return self.listeners(words, found)
+
+    def _likely(self, words: Sequence[Words], forms: Sequence[Words]) -> list[float]:
+        """The log-probability of each form of a question, the mean over the parsers."""
+        from dualparse.engines.scoring import reconstruction
+
+        told = [reconstruction(agent, words, forms) for agent in self.search.agents]
+        return [sum(each) / len(each) for each in zip(*told, strict=True)]
+
+    def _copied(self, words: Sequence[Words], forms: Sequence[Sequence[Words]]) -> list[list[Sequence[float]]]:
+        """How much of each token of the forms of each question was copied."""
+        from dualparse.networks.agent import look_all
+
+        return [[seen.copied.tolist() for seen in row] for row in look_all(self.q2lf, words, forms)]
+
+    # -- readings
+
     def weigh(self, readings: Sequence[Reading]) -> list[Weighed]:
         """What each of the readings may mean, and how likely that is right."""
         return self._weighed(readings, self._found(readings, self.recipe.search.beams, copies=False))
@@ -297,7 +274,7 @@ class Parser:
         found = self._with(readings, [[hypothesis for hypothesis, _ in row] for row in judged], recalled)
         back: Sequence[Sequence[float | None]] = [[None] * len(row) for row in found]
         if self.hears:
-            back = [told.tolist() for told in self.listeners([reading.words for reading in readings], found)]
+            back = [told.tolist() for told in self._heard([reading.words for reading in readings], found)]
         return [
             self.scales.weigh(reading, row, ways, recalled=alike, known=self.memory.known(reading.words) is not None)
             for reading, row, ways, alike in zip(readings, found, back, recalled, strict=True)
@@ -312,10 +289,8 @@ class Parser:
         if not asked:
             return found
         words, tokens = [readings[place].words for place, _ in asked], [form for _, form in asked]
-        told = [reconstruction(agent, words, tokens) for agent in self.search.agents]
         more = list(map(list, found))
-        for (place, form), *each in zip(asked, *told, strict=True):
-            log_prob = sum(each) / len(each)
+        for (place, form), log_prob in zip(asked, self._likely(words, tokens), strict=True):
             more[place].append(Hypothesis(form, log_prob, log_prob / (len(form) + 1), True))
         return more
 
@@ -327,8 +302,7 @@ class Parser:
         if all(len(known) == len(hypotheses) for known, hypotheses in zip(recorded, found, strict=True)):
             return [list(known) for known in recorded]
         tokens = [[hypothesis.tokens for hypothesis in hypotheses] for hypotheses in found]
-        looks = look_all(self.q2lf, [reading.words for reading in readings], tokens)
-        return [[seen.copied.tolist() for seen in row] for row in looks]
+        return self._copied([reading.words for reading in readings], tokens)
 
     def _widened(
         self,
@@ -352,7 +326,7 @@ class Parser:
         leaves valid ones alone: what types cannot tell, an empty selection for one, the domain's check does."""
         words = [reading.words for reading in readings]
         held = self.constraint if constrained else None
-        found = self.chooser.choose(words, k=k, constraint=held, copies=copies)
+        found = self._chosen(words, k, held, copies)
         judged = [self._judged(hypotheses) for hypotheses in found]
         if len(self.memory):
             judged = [self._taught(*pair) for pair in zip(readings, judged, strict=True)]
@@ -399,6 +373,8 @@ class Parser:
         """The same for many forms at once, which gives what one by one gives."""
         _refuse_one_text(forms, "forms")
         read = [self.read_form(form) for form in forms]
+        from dualparse.choosing.chooser import Search
+
         wording = Search([self.lf2q], search_options(self.recipe))
         tokens = [each for each, _ in read]
         found = wording.choose(tokens, k=_at_least_one(k))
@@ -414,6 +390,8 @@ class Parser:
         `InputError` where the network shows none of it."""
         if not self.q2lf.model.shows:
             raise InputError(f"this model shows no attention: its network is {self.recipe.model.kind('q2lf')}")
+        from dualparse.networks.agent import look_all
+
         reading = self.read(question)
         tokens = self._best(reading) if form is None else self._target(form, reading)
         seen = look_all(self.q2lf, [reading.words], [[tokens]])[0][0]
@@ -440,6 +418,43 @@ class Parser:
         if not 0 < len(tokens) <= MAX_TOKENS:
             raise InputError(f"a form of 1 to {MAX_TOKENS} tokens can be explained, this one has {len(tokens)}")
         return _renamed(tokens, {name: token for token, name in reading.names.items()})
+
+
+class LightParser(Parser):
+    """A trained run that answers without torch: ready in a fraction of a second, for a question at a time. What it is
+    asked beyond readings and answers (wordings, explanations) loads torch then."""
+
+    def load(self) -> None:
+        """Load all that answers depend on."""
+        _ = self._q2lf, self.scales, self.memory
+        if self.hears:
+            _ = self._lf2q_light
+
+    @cached_property
+    def _q2lf(self) -> LightAgent:
+        return self.run.light_agent("q2lf", self.domain)
+
+    @cached_property
+    def _lf2q_light(self) -> LightAgent:
+        return self.run.light_agent("lf2q", self.domain)
+
+    def _chosen(
+        self, words: Sequence[Words], k: int, constraint: Constraint | None, copies: bool
+    ) -> list[list[Hypothesis]]:
+        found = self._q2lf.choose(words, search_options(self.recipe), k=k, constraint=constraint, copies=copies)
+        weight = self.recipe.search.reconstruction if self.hears else 0.0
+        return rerank(words, found, [Weighted("reconstruction", self._heard, weight)] if weight else [])
+
+    def _heard(self, words: Sequence[Words], found: Sequence[Sequence[Hypothesis]]) -> list[np.ndarray]:
+        from dualparse.choosing.light import way_back
+
+        return way_back(self._lf2q_light, words, found)
+
+    def _likely(self, words: Sequence[Words], forms: Sequence[Words]) -> list[float]:
+        return self._q2lf.likelihood(words, forms)
+
+    def _copied(self, words: Sequence[Words], forms: Sequence[Sequence[Words]]) -> list[list[Sequence[float]]]:
+        return [list(self._q2lf.copied([each] * len(some), some)) for each, some in zip(words, forms, strict=True)]
 
 
 def _at_least_one(k: int) -> int:
@@ -482,6 +497,7 @@ def load(
     compiled: bool = False,
     threads: int | None = None,
     whole: bool = True,
+    light: bool = False,
     domain: Domain | None = None,
 ) -> Parser:
     """Open a run folder, with a domain or the one its recipe names; `device` is "cpu", "cuda" or "auto", or a device of
@@ -492,10 +508,23 @@ def load(
     `whole` loads all that answers to questions depend on now; without it, each part is loaded when it is first asked
     for: wordings need one agent alone.
 
+    `light` answers without torch, with the same answers: loading takes a fraction of a second instead of seconds, and
+    many questions take longer. It is for runs of one parser whose networks are the paper's; others are loaded as ever.
+
     `threads`: how many share an operation of torch, in the whole process, as in the command: what `OMP_NUM_THREADS`
     says, or one.
     """
     run = Run.open(Path(folder))
+    if light and run.light and not compiled:
+        parser: Parser = LightParser(run, domain or open_domain(run.recipe.domain))
+        if whole:
+            parser.load()
+        return parser
+    from dualparse.engines.cores import settle_threads
+    from dualparse.engines.kept_memory import keep_freed_memory
+    from dualparse.engines.numba import loading as kernels
+    from dualparse.training.run import choose_device
+
     settle_threads(threads)
     chosen = choose_device(device) if isinstance(device, str) else device
     if compiled and not kernels.load():

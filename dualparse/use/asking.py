@@ -9,8 +9,11 @@ from dualparse.asking.reply import Asker
 from dualparse.errors import InputError
 
 
-def open_any(target: str | Path, *, database: str = "", today: Day | None = None, device: str = "cpu") -> Asker:
-    """What answers the questions about a folder; `database` and `today` are for connected ones alone."""
+def open_any(
+    target: str | Path, *, database: str = "", today: Day | None = None, device: str = "cpu", light: bool = False
+) -> Asker:
+    """What answers the questions about a folder; `database` and `today` are for connected ones alone, `light` (without
+    torch, for a question or two) for runs."""
     folder = Path(target)
     if not (folder / "config.toml").is_file():
         from dualparse.asking.asker import open_asker
@@ -22,4 +25,4 @@ def open_any(target: str | Path, *, database: str = "", today: Day | None = None
         )
     from dualparse.use.api import load
 
-    return load(folder, device=device).asker
+    return load(folder, device=device, light=light).asker

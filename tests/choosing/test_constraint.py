@@ -13,7 +13,8 @@ from walks import refused
 
 from dualparse.choosing.chooser import Search
 from dualparse.choosing.constraint import Constraint
-from dualparse.choosing.search import Hypothesis, find
+from dualparse.choosing.ranking import Hypothesis
+from dualparse.choosing.search import find
 from dualparse.data.vocab import EOS, Vocab
 from dualparse.domains.registry import open_domain
 from dualparse.engines.found import Options

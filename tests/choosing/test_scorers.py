@@ -13,8 +13,9 @@ import torch
 import toy
 
 from dualparse.choosing.chooser import Reranked, Search
-from dualparse.choosing.scorers import Commonness, Found, WayBack, Weighted, rerank
-from dualparse.choosing.search import Hypothesis, find
+from dualparse.choosing.ranking import Found, Hypothesis, Weighted, rerank
+from dualparse.choosing.scorers import Commonness, WayBack
+from dualparse.choosing.search import find
 from dualparse.engines.found import Options
 from dualparse.engines.scoring import fluency, reconstruction
 from dualparse.networks.agent import Agent

@@ -26,7 +26,10 @@ from dualparse.data.batch import pad
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
 from dualparse.engines.beam import beam, greedy
 from dualparse.engines.engine import search
-from dualparse.engines.found import Found, Options, Walk
+from dualparse.engines.found import Found, Options, Walk, joined
+from dualparse.engines.light import network as light_network
+from dualparse.engines.light.network import LightNetwork
+from dualparse.engines.light.search import search as light_search
 from dualparse.engines.numba import loading as kernels
 from dualparse.networks.lstm import Memory, Seq2Seq
 from dualparse.training.loop import Schedule, fit
@@ -42,9 +45,25 @@ def compiled(model: Seq2Seq, memory: Memory, *, walk: Walk | None = None, copies
     )
 
 
+def light(model: Seq2Seq, memory: Memory, *, walk: Walk | None = None, copies: bool = False, **options) -> Found:
+    """The search without torch, one source after the other, in single precision."""
+    network = LightNetwork({name: tensor.numpy() for name, tensor in model.state_dict().items()}, copy=model.copy)
+    names = ("states", "keys", "mask", "copy", "hidden", "cell")
+    rows = [
+        light_network.Memory(*(getattr(memory, n)[i : i + 1].numpy() for n in names)) for i in range(len(memory.mask))
+    ]
+    found = [light_search(network, row, Options(**options), walk=walk, copies=copies) for row in rows]
+    return joined([(np.array([i]), each) for i, each in enumerate(found)])
+
+
 needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra `fast`")
 ways_to_search = pytest.mark.parametrize(
-    "way", [pytest.param(beam, id="torch"), pytest.param(compiled, id="compiled", marks=needs_numba)]
+    "way",
+    [
+        pytest.param(beam, id="torch"),
+        pytest.param(compiled, id="compiled", marks=needs_numba),
+        pytest.param(light, id="light"),
+    ],
 )
 few = settings(max_examples=20, deadline=None)
 SEEDS = st.integers(0, 10_000)

@@ -19,7 +19,8 @@ from dualparse.errors import InputError
 from dualparse.lf.ontology import read_ontology
 from dualparse.lf.sexpr import tokenize
 from dualparse.runs import Run, new_agent
-from dualparse.use.api import Copy, Parser, load, reader
+from dualparse.use.api import Parser, load, reader
+from dualparse.use.parses import Copy
 
 # Stems as the files have them.
 KNOWN = """

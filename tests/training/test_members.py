@@ -11,7 +11,8 @@ import toy
 from small_runs import recipe
 
 from dualparse.choosing.committee import find_by_committee
-from dualparse.choosing.scorers import WayBack, Weighted, rerank
+from dualparse.choosing.ranking import Weighted, rerank
+from dualparse.choosing.scorers import WayBack
 from dualparse.data.examples import load_examples
 from dualparse.errors import InputError
 from dualparse.networks.tensors import load_tensors

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, asdict, replace
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 import torch
 import toy
@@ -23,9 +24,11 @@ from dualparse.domains.text import MAX_WORDS
 from dualparse.engines.numba import loading as kernels
 from dualparse.errors import InputError
 from dualparse.lf.verdict import Verdict
+from dualparse.manifest import write_manifest
 from dualparse.runs import Run
 from dualparse.training.run import train
-from dualparse.use.api import MAX_TOKENS, Copy, Parser, form_tokens, load
+from dualparse.use.api import MAX_TOKENS, LightParser, Parser, form_tokens, load
+from dualparse.use.parses import Copy
 
 RECIPE = {
     "domain": "toy",
@@ -50,6 +53,64 @@ def test_a_question_has_a_form_a_verdict_and_an_answer(parser):
     assert best.verdict.ok
     assert best.answer == toy.execute(best.form)
     assert best.score < 0
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.7])
+def test_without_torch_the_answers_are_the_same(parser, tmp_path, toy_domain, weight):
+    """Readings, probabilities, copies, more readings than the search has, constraints, lessons; wordings load torch."""
+    shutil.copytree(parser.run.folder, tmp_path / "run")
+    toy_domain(toy.write_files(tmp_path / "toy"))
+    search = parser.recipe.search.model_copy(update={"reconstruction": weight})
+    Run(tmp_path / "run").save_recipe(parser.recipe.model_copy(update={"search": search}))
+    load(tmp_path / "run").learn([("what is the depth of blue lake", "( get lake.blue depth )")])
+    heavy, light = load(tmp_path / "run"), load(tmp_path / "run", light=True)
+    assert isinstance(light, LightParser) and not isinstance(heavy, LightParser)
+    for question in (
+        "how deep is blue lake",
+        "what is the depth of blue lake",
+        "the depth of red lake",
+        "list nothing",
+    ):
+        for more in ({}, {"k": 9}, {"constrained": True}):
+            wanted, found = heavy.parse(question, **more), light.parse(question, **more)
+            assert [(p.form, p.answer, p.copies, p.notes) for p in found] == [
+                (p.form, p.answer, p.copies, p.notes) for p in wanted
+            ]
+            np.testing.assert_allclose(
+                [(p.score, p.probability) for p in found], [(p.score, p.probability) for p in wanted], atol=1e-4
+            )
+        assert light.ask(question).status == heavy.ask(question).status
+    form = "( get lake.blue depth )"
+    assert light.verbalize(form) == heavy.verbalize(form)
+    assert light.explain("how deep is blue lake").tokens == heavy.explain("how deep is blue lake").tokens
+
+
+@pytest.mark.parametrize("change", [{"committee": 2}, {"network": "transformer"}, {"manifest": False}], ids=str)
+def test_what_cannot_do_without_torch_is_loaded_with_it(parser, tmp_path, toy_domain, change):
+    shutil.copytree(parser.run.folder, tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    assert run.light
+    recipe = parser.recipe
+    if "network" in change:
+        recipe = recipe.model_copy(update={"model": recipe.model.model_copy(update=change)})
+    else:
+        recipe = recipe.model_copy(update=change)
+    if change == {"manifest": False}:
+        (tmp_path / "run" / "manifest.json").unlink()
+        run = Run.open(tmp_path / "run")
+    else:
+        run.save_recipe(recipe)
+    assert not run.light
+
+
+def test_weights_that_do_not_fit_are_told_without_torch_too(parser, tmp_path, toy_domain):
+    shutil.copytree(parser.run.folder, tmp_path / "run")
+    toy_domain(toy.write_files(tmp_path / "toy"))
+    run = Run.open(tmp_path / "run")
+    run.save_vocab("lf", Vocab([*run.vocab("lf").tokens, "more"]))
+    write_manifest(run.folder)
+    with pytest.raises(InputError, match="do not fit the vocabulary"):
+        load(tmp_path / "run", light=True)
 
 
 def test_parsers_of_a_committee_answer_together(parser, tmp_path, toy_domain):

@@ -45,7 +45,7 @@ def ask(
     with needs_database():
         from dualparse.use.asking import open_any
 
-        asker: Asker = open_any(argument(target), database=argument(database), today=day(today))
+        asker: Asker = open_any(argument(target), database=argument(database), today=day(today), light=bool(question))
     console = Screen(highlight=False, markup=False, soft_wrap=True)
     try:
         for text in _questions(question):

@@ -53,7 +53,7 @@ def feedback(
     asked = argument(question)
     if not asked.strip():
         raise InputError("the question is empty")
-    asker = open_any(argument(target))
+    asker = open_any(argument(target), light=True)
     try:
         reply = asker.run(meant, asked) if meant else asker.ask(asked)
     finally:

@@ -25,7 +25,8 @@ from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
     from dualparse.domains.text import Reading
-    from dualparse.use.api import Parse, Parser, Wording
+    from dualparse.use.api import Parser
+    from dualparse.use.parses import Parse, Wording
 
 Result = TypeVar("Result")
 Answered: TypeAlias = "tuple[Reading, list[Parse]]"
@@ -56,7 +57,7 @@ def parse(
 
     Example: dualparse parse runs/trails "which huts have showers"
     """
-    parser = _open(run, device)
+    parser = _open(run, device, light=question is not None)
 
     def ask(questions: Sequence[str]) -> list[Answered]:
         readings = [parser.read(question) for question in questions]
@@ -83,11 +84,11 @@ def verbalize(
     _answer(form, batch, lambda texts: parser.verbalize_all(texts, k=k), show)
 
 
-def _open(run: Path, device: str, *, whole: bool = True) -> Parser:
-    from dualparse.training.run import choose_device
+def _open(run: Path, device: str, *, whole: bool = True, light: bool = False) -> Parser:
+    """A single question is answered before torch would be loaded."""
     from dualparse.use.api import load
 
-    return load(run, device=choose_device(device), whole=whole)
+    return load(run, device=device, whole=whole, light=light and device in ("auto", "cpu"))
 
 
 def _answer(

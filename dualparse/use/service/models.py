@@ -16,7 +16,8 @@ from queue import SimpleQueue
 from dualparse.domains.domain import Domain
 from dualparse.domains.text import Reading
 from dualparse.errors import InputError
-from dualparse.use.api import Explanation, Parse, Parser, Wording
+from dualparse.use.api import Parser
+from dualparse.use.parses import Explanation, Parse, Wording
 from dualparse.use.service import apart
 from dualparse.use.service.apart import Apart, Executed
 from dualparse.use.service.batching import Batcher, Job, Result

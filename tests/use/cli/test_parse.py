@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from dualparse.data.examples import load_examples
 from dualparse.data.vocab import Vocab
 from dualparse.domains.registry import open_domain
 from dualparse.domains.text import Reader
+from dualparse.manifest import write_manifest
 from dualparse.runs import Run, new_agent
 
 GOOD = b"which huts have showers\n"
@@ -143,3 +146,18 @@ def test_wordings_need_lf2q_alone(run, dualparse, tmp_path):
     copied.weights("lf2q").unlink()
     told = dualparse("verbalize", copied.folder, stdin=form.encode() + b"\n")
     assert told.code == 2 and told.err.startswith(f"error: {copied.weights('lf2q')}: lf2q is not trained yet")
+
+
+@pytest.mark.parametrize("command", ["parse", "ask"])
+def test_one_question_is_answered_without_torch(run, tmp_path, command):
+    """Loading torch takes longer than all the rest."""
+    shutil.copytree(run, tmp_path / "run")
+    write_manifest(tmp_path / "run")
+    program = f"""
+import sys
+from dualparse.use.cli.main import app
+app([{command!r}, {str(tmp_path / "run")!r}, "which huts have showers"], standalone_mode=False)
+print(sorted({{"torch", "scipy", "matplotlib", "sklearn", "transformers"}} & sys.modules.keys()))
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines()[-1] == "[]"

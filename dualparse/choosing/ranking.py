@@ -1,0 +1,88 @@
+"""What was found for a query, and its order: hypotheses, and scorers that have a say besides whoever found them.
+
+A scorer is a function: queries and the forms of each in, one figure for every form out. Each counts with its weight, so
+a form's rank is log P(form | query) + the sum of weight * figure; its score is the logarithm of its share among the
+forms found, so that 0 is certainty. There is no torch here: who ranks need not know what found the forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from dualparse.engines.found import Found as Arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One output: its tokens, its log-probability, and the score by which outputs are ranked; `copied`, where it was
+    asked for and is known, is the share of each token that came by copying."""
+
+    tokens: tuple[str, ...]
+    log_prob: float
+    score: float
+    finished: bool
+    copied: tuple[float, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.tokens)
+
+
+Queries = Sequence[Sequence[str]]
+Found = Sequence[Sequence[Hypothesis]]  # the forms of every query
+Scorer = Callable[[Queries, Found], Sequence[np.ndarray]]  # for every query one figure a form
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """A scorer, its name where scores are told, and what it counts."""
+
+    name: str
+    scorer: Scorer
+    weight: float
+
+
+def hypotheses(
+    found: Arrays, place: int, words: Callable[[Sequence[int]], tuple[str, ...]], score: np.ndarray
+) -> list[Hypothesis]:
+    """The outputs of one source, best first; `words` turns extended numbers into tokens."""
+    return [
+        Hypothesis(
+            words(found.tokens[place, k, : found.length[place, k]].tolist()),
+            float(found.log_prob[place, k]),
+            float(score[place, k]),
+            bool(found.finished[place, k]),
+            None if found.copied is None else tuple(found.copied[place, k, : found.length[place, k]].tolist()),
+        )
+        for k in range(found.length.shape[1])
+        if np.isfinite(found.log_prob[place, k])
+    ]
+
+
+def rerank(queries: Queries, found: Found, scorers: Sequence[Weighted]) -> list[list[Hypothesis]]:
+    """The hypotheses of every query in their new order, each with its new score; in that of the search, where nobody
+    else has a say."""
+    if not scorers:
+        return [list(forms) for forms in found]
+    ranks = [np.array([form.log_prob for form in forms]) for forms in found]
+    for each in scorers:
+        figures = each.scorer(queries, found)
+        ranks = [rank + each.weight * figure for rank, figure in zip(ranks, figures, strict=True)]
+    return [_scored(forms, rank) for forms, rank in zip(found, ranks, strict=True)]
+
+
+def by_query(values: Sequence[float], found: Found) -> list[np.ndarray]:
+    """One figure a form, in the order of all of them -> those of each query."""
+    left = iter(values)
+    return [np.array(list(islice(left, len(forms)))) for forms in found]
+
+
+def _scored(forms: Sequence[Hypothesis], ranks: np.ndarray) -> list[Hypothesis]:
+    """The forms by rank, each with its share."""
+    whole = np.logaddexp.reduce(ranks) if len(ranks) else 0.0
+    scored = [replace(form, score=score) for form, score in zip(forms, (ranks - whole).tolist(), strict=True)]
+    return sorted(scored, key=lambda form: -form.score)
