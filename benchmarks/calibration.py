@@ -144,7 +144,7 @@ def _valley(work: Path) -> Asked:
 
 
 @app.command()
-def methods(runs: list[Path], out: Path = Path("results/calibration.jsonl")) -> None:
+def methods(runs: list[Path], out: Path = Path("results/bench-calibration-methods.jsonl")) -> None:
     """Compare ways to make probabilities of the same evidence, on the test questions of trained runs. The default of a
     run comes from the dev questions of the others."""
     told = {run.name: {split: _evidence(run, split) for split in ("dev", "test")} for run in runs}

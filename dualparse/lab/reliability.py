@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -39,25 +40,35 @@ def draw(found: Calibration, *, title: str = "") -> Figure:
     figure = Figure(figsize=(4.6, 5.2), layout="constrained")
     FigureCanvasAgg(figure)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
-    upper.plot([0, 1], [0, 1], color=GRAY, lw=1, ls="--")
-    places, shares = [each.probability for each in found.bins], [each.right for each in found.bins]
-    spread = [(each.right * (1 - each.right) / each.count) ** 0.5 for each in found.bins]
-    upper.errorbar(places, shares, yerr=spread, color=BLUE, marker="o", ms=4, lw=1.2, capsize=2)
+    draw_bins(upper, found.bins)
     if found.cut <= 1:
         upper.axvline(found.cut, color=ORANGE, lw=1.2)
         upper.text(found.cut, 0.02, "answered from here on ", color=ORANGE, fontsize=8, ha="right")
-    upper.set(ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1.02))
+    upper.set_ylabel("share of right answers")
     upper.set_title(f"{title or found.split}: calibration error {found.error:.3f}", fontsize=10)
     lower.bar(
         [each.low for each in found.bins], [each.count for each in found.bins], width=0.1, align="edge", color=BLUE
     )
     lower.set(xlabel="probability", ylabel="questions")
-    for axes in (upper, lower):
-        axes.grid(True, color="#e6e6e6", lw=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=8)
+    _finish(lower)
     return figure
+
+
+def draw_bins(axes: Axes, bins: Sequence[Bin]) -> None:
+    """The share of right answers in each bin, with its standard error, beside the diagonal."""
+    axes.plot([0, 1], [0, 1], color=GRAY, lw=1, ls="--")
+    places, shares = [each.probability for each in bins], [each.right for each in bins]
+    spread = [(each.right * (1 - each.right) / each.count) ** 0.5 for each in bins]
+    axes.errorbar(places, shares, yerr=spread, color=BLUE, marker="o", ms=4, lw=1.2, capsize=2)
+    axes.set(xlim=(0, 1), ylim=(0, 1.02))
+    _finish(axes)
+
+
+def _finish(axes: Axes) -> None:
+    axes.grid(True, color="#e6e6e6", lw=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
 
 
 def save(found: Calibration, folder: Path, *, title: str = "") -> list[Path]:

@@ -13,6 +13,7 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.lab.report.claims import Claim, Finding, claims
 from dualparse.lab.report.results import MISSING, Outcome, Result, all_outcomes, chosen, outcomes_of, read_results
+from dualparse.lab.report.sure import reliability_figure, sure_text
 from dualparse.lab.report.tables import (
     Table,
     all_tables,
@@ -57,13 +58,15 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
         *map(_with_csv, tables),
         f"## What goes wrong\n\n{_mistakes(outcomes)}",
         f"## Figures\n\n{_figure('figure3', drawn)}\n\n{_figure('figure4', drawn)}",
+        f"## How sure answers are\n\n{sure_text(results, _reliability(results, out))}",
         f"## Processes on one GPU\n\n{sharing_text(results)}",
         *more,
     ]
     files[out / "report.md"] = "\n\n".join(parts) + "\n"
     for path, text in files.items():
         write_text(path, text)
-    return [*files, *(path for picture in drawn.values() for path in picture.files)]
+    sure = [path for path in [out / "calibration.svg"] if path.is_file()]
+    return [*files, *(path for picture in drawn.values() for path in picture.files), *sure]
 
 
 def _main_tables(outcomes: Sequence[Outcome], labeled: float) -> str:
@@ -113,6 +116,18 @@ def draw(outcomes: Sequence[Outcome], out: Path) -> dict[str, Picture]:
             caption = f"{FIGURES[name]} {DOTTED}" if figures.has_gaps(figure) else FIGURES[name]
             drawn[name] = Picture(figures.save(figure, out, name), caption)
     return drawn
+
+
+def _reliability(results: Path, out: Path) -> str:
+    """Draw the reliability diagrams; the name of the picture, "" where nothing was measured."""
+    from dualparse.lab.report import figures
+
+    figure, path = reliability_figure(results), out / "calibration.svg"
+    if figure is None:
+        path.unlink(missing_ok=True)
+        return ""
+    figures.save(figure, out, path.stem, ("svg",))
+    return path.name
 
 
 def _provenance(results: Sequence[Result]) -> str:
