@@ -19,6 +19,7 @@ from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Draft, Proposer
 from dualparse.asking.question import Question, take_apart
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Choice, Reply, answered
+from dualparse.asking.shown import with_values
 from dualparse.asking.terms import Evidence, Terms
 from dualparse.asking.trust import NAME as TRUST
 from dualparse.asking.trust import Trust, read_trust_file
@@ -35,6 +36,7 @@ from dualparse.lf.errors import LF_ERRORS
 
 MOST_WORDED = 60  # drafts that are typed, worded and matched
 MOST_CHOICES = 3
+MOST_BESIDE = 2  # values shown beside things
 CLOSE, LOOKED_AT = 0.3, 8  # share of the first reading that one has to be offered; readings that are tried for that
 
 
@@ -92,7 +94,7 @@ class FolderAsker:
             try:
                 node = self.checker.typed_text(form)
                 said = Wording(self.connected.words, _Labels(self))(node)
-                return self._answer(Reply(question, ANSWERED, form=form, said=said, probability=1.0))
+                return self._answer(Reply(question, ANSWERED, form=form, said=said, probability=1.0), node)
             except LF_ERRORS as error:
                 return Reply(question, ERROR, form=form, reason=str(error))
 
@@ -108,16 +110,20 @@ class FolderAsker:
         if judged.topic < self.trust.topic_cut:
             chance = min(judged.probability, judged.topic)
             return replace(reply, probability=round(chance, 4), reason=self._away(question, judged))
-        reply = self._answer(replace(reply, form=ranked[0].draft.form, said=ranked[0].said))
+        form = ranked[0].draft.form
+        reply = self._answer(replace(reply, form=form, said=ranked[0].said), self.checker.typed_text(form))
         judged = judge(question, evidence, ranked, self.trust, empty=is_empty(reply))
         reply = replace(reply, probability=round(judged.probability, 4))
         if judged.probability >= self.trust.cut:
             return replace(reply, choices=_choices(list(enumerate(ranked))[1:MOST_CHOICES], judged))
         close = self._differing(ranked, judged)
-        return replace(reply, status=AMBIGUOUS, rows=(), columns=(), units=(), kind="", choices=_choices(close, judged))
+        asked = Reply(reply.question, AMBIGUOUS, probability=reply.probability, notes=reply.notes)
+        return replace(asked, choices=_choices(close, judged))
 
-    def _answer(self, reply: Reply) -> Reply:
-        return answered(reply, self.runner.answer(reply.form, today=self.today))
+    def _answer(self, reply: Reply, node: n.Node) -> Reply:
+        """With the values beside the things that the form is about."""
+        shown = with_values(reply.form, node, most=MOST_BESIDE)
+        return answered(reply, self.runner.answer(shown, today=self.today))
 
     def judged(self, text: str) -> tuple[Judged | None, Reply]:
         """How likely the first reading of a question is meant, and the answer to it, whatever that probability is."""

@@ -18,6 +18,7 @@ from dualparse.lf.values import FALSE, Value, name, read_literal, text
 
 NOT_RECORDED = "not recorded"
 MOST_BESIDE = 3
+SAID = ("=", "missing")  # of these every thing has the same value
 _BESIDE = ("number", "date", "time", "text")
 _MEMBER = re.compile(r"\((?:name|number|date|time|boolean|string|text) [^()]*\)")
 
@@ -27,7 +28,7 @@ def answer_of(form: str, domain: Domain, plain: Plain | None) -> tuple[Answer | 
     if plain is None:
         return (None if domain.execute is None else _printed(domain.execute(form))), ()
     node = plain.checker.typed_text(form)
-    found = plain.answer(_with_values(form, node))
+    found = plain.answer(with_values(form, node))
     if found.kind != NONE or not (isinstance(node, n.Get) and isinstance(node.of, n.Entity)):
         return found, ()
     if node.kind.name == "boolean":
@@ -35,18 +36,19 @@ def answer_of(form: str, domain: Domain, plain: Plain | None) -> tuple[Answer | 
     return found, (() if node.step.many else (NOT_RECORDED,))
 
 
-def _with_values(form: str, node: n.Node) -> str:
-    """The form, with the properties it compares or ranks things by beside the things."""
+def with_values(form: str, node: n.Node, *, most: int = MOST_BESIDE) -> str:
+    """The form, with the properties it compares or ranks things by beside the things, so many at the most; what is the
+    same for all of them stands in what was understood."""
     beside: list[str] = []
     of = node
     while isinstance(of, (n.Filter, n.Best, n.Ranked)):
-        about = of.property
-        if isinstance(about, n.Path) and _of_its_own(about) and str(about.steps[0]) not in beside:
+        about, said = of.property, isinstance(of, n.Filter) and of.op in SAID
+        if not said and isinstance(about, n.Path) and _of_its_own(about) and str(about.steps[0]) not in beside:
             beside.append(str(about.steps[0]))
         of = of.of
     if not beside or not getattr(node, "kind", n.COUNT).things:
         return form
-    return f"( select {form} {' '.join(beside[:MOST_BESIDE])} )"
+    return f"( select {form} {' '.join(beside[:most])} )"
 
 
 def _of_its_own(about: n.Path) -> bool:

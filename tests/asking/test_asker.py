@@ -27,17 +27,17 @@ def asker(folder) -> FolderAsker:
 
 
 ANSWERS = {
-    "which films are longer than two hours": [("The Long Ferry",), ("Dust",)],
+    "which films are longer than two hours": [("The Long Ferry", 121), ("Dust", 140)],
     "how many films are there": [(4,)],
     "which actors come from chile": [("Mira Holt",), ("Zoë Varga",)],
     "chilean actors": [("Mira Holt",), ("Zoë Varga",)],
     "where is Tomas O'Neil from": [("Peru",)],
-    "what is the longest film": [("Dust",)],
+    "what is the longest film": [("Dust", 140)],
     "the two cheapest films": [("Winter Ledger", 2), ("Salt", 2.5)],
     "how many films are there in each genre": [("Comedy", 1), ("Drama", 2), ("Western", 1)],
     "average rental price of films": [(3,)],
     "members who never rented anything": [],
-    "actors born after 1985": [("Tomas O'Neil",)],
+    "actors born after 1985": [("Tomas O'Neil", "1990-01-02")],
     "films in the western genre": [("Dust",)],
 }
 
