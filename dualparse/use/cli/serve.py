@@ -103,7 +103,11 @@ def serve(
             ready()
             hosts = names_answered_to(host, allowed_host)
             lines = log_to_stderr(questions=log_questions) if log or log_questions else Log()
-            run(make_app(targets, limits=limits, token=token, hosts=hosts, log=lines, journals=kept), listener, limits)
+            app = make_app(targets, limits=limits, token=token, hosts=hosts, log=lines, journals=kept)
+            try:
+                run(app, listener, limits)
+            finally:
+                gc.unfreeze()  # what is never let go of is told as leaked when the process ends
 
         if workers == 1:
             work(told)

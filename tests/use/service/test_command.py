@@ -16,8 +16,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from shops import SHOP, sqlite_file
 from typer.testing import CliRunner
 
+from dualparse.database.connect import connect
+from dualparse.database.location import locate
 from dualparse.errors import InputError
 from dualparse.use.cli.main import app
 from dualparse.use.cli.serve import _named
@@ -73,6 +76,25 @@ def test_sigterm_finishes_what_was_accepted(run_folder):
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{url}/health")
     assert [answer.json()["parses"][0]["form"] for answer in answers] == ["( all lake )"] * 3
+
+
+def test_a_connected_folder_is_served_and_left_without_a_word(tmp_path):
+    """What a database library takes for leaked when a process ends, it tells in sixty lines."""
+    sqlite_file(tmp_path / "shop.sqlite", SHOP)
+    connect(locate(str(tmp_path / "shop.sqlite")), tmp_path / "shop")
+    with subprocess.Popen(
+        [sys.executable, "-m", "dualparse.use.cli.main", "serve", str(tmp_path / "shop"), "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None and server.stderr is not None
+        line = server.stdout.readline()
+        assert "serving shop at" in line
+        assert httpx.get(f"{line.split(' at ')[1].split()[0]}/health", timeout=30).status_code == 200
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+        assert server.stderr.read() == ""
 
 
 def wait_until(happened) -> None:
