@@ -14,11 +14,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
+    from dualparse.asking.reply import Asker
     from dualparse.domains.domain import Domain
     from dualparse.use.api import Parser
 
 __version__ = "0.1.0"
-__all__ = ["load"]
+__all__ = ["asker", "load"]
+
+
+def asker(folder: str | Path) -> Asker:
+    """What answers the questions about a folder, a connected database or a trained run, with a `Reply` each. It may be
+    asked by any number of threads at once; `ask_async` is for programs that await.
+
+    >>> shop = asker("shop")                                                    # doctest: +SKIP
+    >>> shop.ask("which films are longer than two hours").to_dicts()            # doctest: +SKIP
+    [{'film': 'Dust', 'running minutes': 140}]
+    """
+    from dualparse.use.asking import open_any
+
+    return open_any(folder)
 
 
 def load(

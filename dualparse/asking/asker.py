@@ -18,7 +18,7 @@ from dualparse.asking.names_in import Named, names_in
 from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Draft, Proposer
 from dualparse.asking.question import Question, take_apart
-from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Choice, Reply, answered
+from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.shown import with_values
 from dualparse.asking.terms import Evidence, Terms
 from dualparse.asking.trust import NAME as TRUST
@@ -52,7 +52,7 @@ class Ranked:
     score: float
 
 
-class FolderAsker:
+class FolderAsker(Asker):
     """Answers questions over one connected database, from any number of threads, one after the other."""
 
     def __init__(self, connected: Connected, *, today: Day | None = None):

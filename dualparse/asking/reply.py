@@ -92,6 +92,12 @@ class Asker(Protocol):
 
     def ask(self, question: str) -> Reply: ...
 
+    async def ask_async(self, question: str) -> Reply:
+        """The same for programs that await: others go on meanwhile."""
+        from asyncio import to_thread  # here: it takes longer to load than some answers
+
+        return await to_thread(self.ask, question)
+
     def run(self, form: str, question: str = "") -> Reply:
         """The answer to a form, for whoever has chosen among readings."""
         ...

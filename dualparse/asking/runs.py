@@ -13,7 +13,7 @@ from dataclasses import replace
 from dualparse.asking.calibrate import Weighs
 from dualparse.asking.evidence import Option
 from dualparse.asking.familiar import common_words
-from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Choice, Reply, answered
+from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.saying import Sayer
 from dualparse.asking.shown import answer_of
 from dualparse.asking.weighing import Weighed
@@ -27,7 +27,7 @@ MOST_CHOICES = 3
 CLOSE = 0.05  # probability from which on another reading is told beside an answer
 
 
-class RunAsker:
+class RunAsker(Asker):
     """Answers questions with a trained run, from any number of threads at once."""
 
     def __init__(self, parser: Weighs):

@@ -206,6 +206,18 @@ class Parser:
         """An answer, two or three readings to choose from, or a refusal that says why."""
         return self.asker.ask(question)
 
+    async def ask_async(self, question: str) -> Reply:
+        """`ask` for programs that await: others go on meanwhile."""
+        from asyncio import to_thread  # here: it takes longer to load than some answers
+
+        return await to_thread(self.ask, question)
+
+    async def parse_async(self, question: str, *, k: int = 5, constrained: bool = False) -> list[Parse]:
+        """`parse` for programs that await."""
+        from asyncio import to_thread
+
+        return await to_thread(self.parse, question, k=k, constrained=constrained)
+
     def parse(self, question: str, *, k: int = 5, constrained: bool = False) -> list[Parse]:
         """The k best readings, valid ones first, each group by score. Which is the best does not depend on `k`.
 

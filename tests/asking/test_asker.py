@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from shops import SHOP, sqlite_file
 
+import dualparse
 from dualparse.asking.asker import FolderAsker, asks_for_change, open_asker
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
@@ -83,3 +85,17 @@ def test_a_form_that_was_chosen_runs(asker):
 def test_a_folder_that_is_not_connected_is_told(tmp_path):
     with pytest.raises(InputError, match="dualparse connect"):
         open_asker(tmp_path)
+
+
+def test_a_program_that_awaits_goes_on_meanwhile(folder):
+    async def both() -> list[str]:
+        with_database = dualparse.asker(folder)
+        try:
+            replies = await asyncio.gather(
+                *map(with_database.ask_async, ("how many films are there", "chilean actors"))
+            )
+        finally:
+            with_database.close()
+        return [reply.said for reply in replies]
+
+    assert asyncio.run(both()) == ["number of films", "actors whose country is Chile"]

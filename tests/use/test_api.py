@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import math
@@ -139,6 +140,17 @@ def test_wordings_do_not_wait_for_the_other_parsers(parser, tmp_path, toy_domain
     assert unfinished.verbalize(form, k=2) == parser.verbalize(form, k=2)
     with pytest.raises(InputError, match="one of 2 parsers, is not trained yet"):
         unfinished.parse("how deep is blue lake")
+
+
+def test_programs_that_await_get_the_same(parser):
+    async def both():
+        return await asyncio.gather(
+            parser.parse_async("how deep is blue lake", k=2), parser.ask_async("how deep is blue lake")
+        )
+
+    parses, reply = asyncio.run(both())
+    assert parses == parser.parse("how deep is blue lake", k=2)
+    assert reply == parser.ask("how deep is blue lake")
 
 
 def test_upper_case_and_spaces_do_not_matter(parser):
