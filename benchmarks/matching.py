@@ -1,7 +1,7 @@
 """How well OVERNIGHT's questions are matched with the utterances of its grammars, from no label to all of them.
 
     python -m benchmarks.matching [--rows none others few-16 ...] [--seeds 1 2 3] [--jobs 8] [--device auto]
-                                  [--encoder minilm] [--fewshot FOLDER] [--seconds 400]
+                                  [--encoder minilm] [--fewshot FOLDER] [--known FILE] [--seconds 400]
                                   [--out results/bench-matching.jsonl] [--show]
 
 A row says what a matcher learns from:
@@ -17,8 +17,8 @@ Dev is a fifth of the training pairs and never trained on. How much a second rea
 other domains where the domain itself has no labels; few labels leave no dev, and there it counts as much as the
 matcher. Every cell is scored on test in two ways: the matcher alone, and with the second reader where the row has one.
 Whatever learns begins with the adapter that ships with the package. A cell that the file has already, with the same
-settings, is left out, so a run can be taken up again; of a cell with several records the last one counts. Cells of all
-domains, which take longest, come first, then seed by seed the others; after `--seconds` what is not done is left.
+settings, is left out, so a run can be taken up again; of a cell with several records the last one counts. Cells come
+seed by seed, the rows in the order they are given; after `--seconds` what is not done is left.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ from dualparse.domains.metrics import meaning
 from dualparse.domains.overnight import DOMAINS
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
+from dualparse.files import write_text
 from dualparse.matching.adapter import SHIPPED, open_matcher
-from dualparse.matching.candidates import Candidates, candidates_of
+from dualparse.matching.candidates import candidates_of
 from dualparse.matching.learn import ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
 from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
 from dualparse.networks.encoder import MINILM, open_encoder
@@ -65,6 +66,11 @@ class Row:
     told_from: int = Settings.others
     hard: int = Settings.hard
 
+    @property
+    def share(self) -> str:
+        """What names the pairs that are labeled."""
+        return str(self.few or self.labeled)
+
 
 ROWS = {
     "none": Row(0, adapted=False),
@@ -82,20 +88,16 @@ ROWS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A domain with its questions: those a matcher may learn from, dev and test with the denotations they should have,
-    and the denotation of every candidate."""
+    """A domain with its questions, in plain values: what its grammar says and the denotation of each form; by name of a
+    share or a number of labels the questions that keep theirs, with the numbers of their forms, and how many pairs that
+    were; dev and test with the denotations they should have."""
 
-    candidates: Candidates
-    train: list[Example]
-    few: dict[int, list[Example]]
+    utterances: list[str]
+    denotations: list[str | None]
+    taught: dict[str, tuple[list[str], list[int]]]
+    labels: dict[str, int]
     dev: list[tuple[str, str | None]]
     test: list[tuple[str, str | None]]
-    denotations: list[str | None]
-
-    def labeled(self, row: Row) -> list[Example]:
-        if row.few:
-            return self.few[row.few]
-        return labeled_split(self.train, ratio=row.labeled, seed=1).labeled
 
 
 def read_domain(name: str, fewshot: Path | None) -> Asked:
@@ -106,19 +108,34 @@ def read_domain(name: str, fewshot: Path | None) -> Asked:
     def asked(examples: Iterable[Example]) -> list[tuple[str, str | None]]:
         return [(" ".join(e.query or ()), meaning(" ".join(e.lf or ()), domain)) for e in examples]
 
-    few: dict[int, list[Example]] = {}
     whole = {" ".join(example.query or ()): example for example in [*splits.train, *splits.dev]}
-    for count in {row.few for row in ROWS.values() if row.few and fewshot}:
-        lines = (fewshot / f"{name}.{count}.txt").read_text(encoding="utf-8").splitlines() if fewshot else []
-        few[count] = [whole[" ".join(line.split())] for line in lines if " ".join(line.split()) in whole]
+    labeled: dict[str, list[Example]] = {}
+    for row in ROWS.values():
+        if not row.few:
+            labeled[row.share] = labeled_split(splits.train, ratio=row.labeled, seed=1).labeled
+        elif fewshot:
+            lines = (fewshot / f"{name}.{row.few}.txt").read_text(encoding="utf-8").splitlines()
+            labeled[row.share] = [whole[text] for line in lines if (text := " ".join(line.split())) in whole]
     return Asked(
-        candidates,
-        splits.train,
-        few,
+        list(candidates.utterances),
+        [meaning(form, domain) for form in candidates.forms],
+        {share: candidates.pairs(examples) for share, examples in labeled.items()},
+        {share: len(examples) for share, examples in labeled.items()},
         asked(splits.dev),
         asked(splits.test),
-        [meaning(form, domain) for form in candidates.forms],
     )
+
+
+def read_domains(names: Sequence[str], fewshot: Path | None, known: Path | None) -> dict[str, Asked]:
+    """The domains, from a file that knows them, or from their own files into it."""
+    if known and known.exists():
+        told = json.loads(known.read_text(encoding="utf-8"))
+        if set(names) <= set(told):
+            return {name: Asked(**told[name]) for name in names}
+    found = {name: read_domain(name, fewshot) for name in names}
+    if known:
+        write_text(known, json.dumps({name: asdict(one) for name, one in found.items()}))
+    return found
 
 
 class TooLate(Exception):
@@ -150,27 +167,24 @@ def run_cell(
     place = torch.device(device)
     matcher, reader = open_matcher(encoder, adapter=SHIPPED if row.adapted else None).to(place), None
     if row.updates:
-        pairs = {d: asked[d].candidates.pairs(asked[d].labeled(row)) for d in taught}
-        lessons = [
-            lesson(matcher.encoder, q, asked[d].candidates.utterances, m).to(place) for d, (q, m) in pairs.items()
-        ]
+        pairs = {d: asked[d].taught[row.share] for d in taught}
+        lessons = [lesson(matcher.encoder, q, asked[d].utterances, m).to(place) for d, (q, m) in pairs.items()]
         settings = Settings(updates=row.updates, seed=seed, others=row.told_from, hard=row.hard)
         within(learn_to_match(matcher, lessons, settings), until)
     matched = time.perf_counter() - started
     if row.reader:
         reader = Reader(open_encoder(encoder)).to(place)
         within(learn_to_read(reader, matcher, lessons, ReaderSettings(updates=row.reader, seed=seed)), until)
-    weight = 1.0
+    weight, ranked = 1.0, {d: answers(matcher, reader, asked[d], asked[d].dev) for d in {*judged, *answered}}
     if reader is not None and not row.few:
-        ranked = {d: answers(matcher, reader, asked[d], asked[d].dev) for d in judged}
         tried = {w: mean(accuracy(asked[d], asked[d].dev, ranked[d], w) for d in judged) for w in WEIGHTS}
         weight = max(WEIGHTS, key=lambda w: tried[w])
     records = []
     for d in answered:
         record = {"row": name, "seed": seed, "domain": d, "settings": _settings(name), "encoder": encoder}
-        record |= {"labels": sum(len(asked[x].labeled(row)) for x in taught) if row.updates else 0}
+        record |= {"labels": sum(asked[x].labels[row.share] for x in taught) if row.updates else 0}
         for split, questions in (("dev", asked[d].dev), ("test", asked[d].test)):
-            found = answers(matcher, reader, asked[d], questions)
+            found = ranked[d] if split == "dev" else answers(matcher, reader, asked[d], questions)
             record[split] = {"matcher": accuracy(asked[d], questions, found, 0.0), "examples": len(questions)}
             record[split] |= {"among_10": among(asked[d], questions, found, 10)}
             if reader is not None:
@@ -184,7 +198,7 @@ def run_cell(
 def answers(
     matcher: Matcher, reader: Reader | None, one: Asked, questions: Sequence[tuple[str, str | None]]
 ) -> list[Ranked]:
-    return rank(matcher, [question for question, _ in questions], one.candidates.utterances, reader=reader)
+    return rank(matcher, [question for question, _ in questions], one.utterances, reader=reader)
 
 
 def accuracy(one: Asked, questions: Sequence[tuple[str, str | None]], found: Sequence[Ranked], weight: float) -> float:
@@ -209,17 +223,14 @@ Cell = tuple[str, int, str]  # row, seed, domain
 
 
 def cells(rows: Sequence[str], seeds: Sequence[int], domains: Sequence[str]) -> list[Cell]:
-    """A row that learns all domains together is one cell; these come first, the longest before the others."""
-    found = [
+    """Seed by seed, the rows in the order they are asked for. A row that learns all domains together is one cell."""
+    return [
         (row, seed, domain)
+        for seed in seeds
         for row in rows
-        for seed in (seeds if ROWS[row].updates else seeds[:1])
+        if ROWS[row].updates or seed == seeds[0]
         for domain in (domains[:1] if ROWS[row].together else domains)
     ]
-    return sorted(
-        found,
-        key=lambda cell: (not ROWS[cell[0]].together, -ROWS[cell[0]].updates if ROWS[cell[0]].together else cell[1]),
-    )
 
 
 def read_records(path: Path) -> dict[Cell, dict]:
@@ -264,6 +275,9 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--encoder", default=MINILM)
     parser.add_argument("--fewshot", type=Path, help="folder with the published few-label splits, DOMAIN.N.txt")
+    parser.add_argument(
+        "--known", type=Path, help="file that keeps what is read of the domains: reading takes a minute"
+    )
     parser.add_argument("--seconds", type=float, default=float("inf"), help="after which nothing new is stored")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench-matching.jsonl")
     parser.add_argument("--show", action="store_true", help="only print what the file has")
@@ -279,7 +293,7 @@ def main() -> None:
     known = {cell for cell, record in read_records(options.out).items() if record["settings"] == _settings(cell[0])}
     left = [cell for cell in cells(options.rows, options.seeds, options.domains) if cell not in known]
     if left:
-        _ASKED.update({name: read_domain(name, options.fewshot) for name in options.domains})
+        _ASKED.update(read_domains(options.domains, options.fewshot, options.known))
         open_matcher(options.encoder)  # what it imports is there in all processes
     options.out.parent.mkdir(parents=True, exist_ok=True)
     context, started = multiprocessing.get_context("fork"), time.time()

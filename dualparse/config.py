@@ -29,7 +29,7 @@ MEMBERS = "members"  # folder below a run's own: runs that answer together with 
 
 ANY_DOMAIN = "{domain}"  # in a recipe that is the same for several
 
-Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "pseudo", "dual"]
+Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "matcher", "pseudo", "dual"]
 
 
 class Closed(BaseModel):
@@ -173,6 +173,14 @@ class LanguageModelSettings(Closed):
     patience: int = Field(3, ge=1, description="epochs without a better dev score after which training stops")
 
 
+class MatcherSettings(Closed):
+    """How the matcher is trained, from the adapter that ships with the package on (`docs/matching.md`)."""
+
+    epochs: int = Field(12, ge=1, description="passes over the labeled pairs at the most, of 25 updates at the least")
+    patience: ClassVar[int] = 4  # epochs without a better dev score after which training stops
+    layers: int = Field(2, ge=1, description="last layers of the encoder that learn; two cores need seconds for each")
+
+
 class RewardSettings(Closed):
     """One reward of the game: a function's name, what it counts, and what is particular to it (paper Section 3.2)."""
 
@@ -295,6 +303,12 @@ class SearchSettings(Closed):
     prior: float = Field(
         0.0, ge=0, description="weight of how common a form is, by lf_lm, where both agents choose; 0: not asked"
     )
+    matcher: float = Field(
+        0.0,
+        ge=0,
+        description="weight of how well the utterance of a form says what the query says; the matcher then proposes "
+        "forms as well; 1 is good where no dev can tell; 0: not asked",
+    )
 
 
 class Recipe(Closed):
@@ -324,6 +338,7 @@ class Recipe(Closed):
     model: ModelSettings = Field(ModelSettings(), description=ModelSettings.__doc__)
     train: TrainSettings = Field(TrainSettings(), description=TrainSettings.__doc__)
     language_model: LanguageModelSettings = Field(LanguageModelSettings(), description=LanguageModelSettings.__doc__)
+    matcher: MatcherSettings = Field(MatcherSettings(), description=MatcherSettings.__doc__)
     game: GameSettings = Field(GameSettings(), description=GameSettings.__doc__)
     pseudo: PseudoSettings = Field(PseudoSettings(), description=PseudoSettings.__doc__)
     search: SearchSettings = Field(SearchSettings(), description=SearchSettings.__doc__)
@@ -355,6 +370,8 @@ class Recipe(Closed):
             raise ValueError("search.prior: nobody knows how common forms are without 'lf_lm' among the stages")
         if self.search.prior and not self.search.reconstruction:
             raise ValueError("search.prior: it counts where both agents choose, which needs search.reconstruction")
+        if self.search.matcher and "matcher" not in self.stages:
+            raise ValueError("search.matcher: nobody compares forms with queries without 'matcher' among the stages")
         needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"]}
         needed["dual"] += [stage for reward, stage in _READS.items() if self.game.uses(reward)]
         for later, earlier in needed.items():
@@ -373,6 +390,8 @@ class Recipe(Closed):
             return self.train.model_copy(update={"epochs": self.pseudo.epochs, "evaluate_from": first})
         if stage in ("query_lm", "lf_lm"):
             return TrainSettings(epochs=self.language_model.epochs, patience=self.language_model.patience)
+        if stage == "matcher":
+            return TrainSettings(epochs=self.matcher.epochs, patience=self.matcher.patience)
         return self.game if stage == "dual" else self.train
 
 

@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 
-    from dualparse.choosing.chooser import Search
+    from dualparse.choosing.chooser import Chooser, Search
     from dualparse.choosing.light import LightAgent
     from dualparse.choosing.scorers import Commonness, WayBack
+    from dualparse.matching.index import Index
     from dualparse.networks.agent import Agent
     from dualparse.networks.network import TextModel
 
@@ -139,7 +140,7 @@ class Run:
         return Search(parsers, search_options(self.recipe, beams=beams))
 
     def scorers(self, domain: Domain, device: torch.device, *, weights: str = "lf2q") -> list[Weighted]:
-        """What else has a say in which form is chosen, by the recipe; nothing where q2lf chooses alone."""
+        """Which agents and language models besides q2lf have a say in which form is chosen, by the recipe."""
         recipe = self.recipe
         if not recipe.search.reconstruction or "lf2q" not in recipe.stages:
             return []
@@ -149,6 +150,26 @@ class Run:
         if recipe.search.prior:
             heard.append(Weighted("prior", self.commonness(device), recipe.search.prior))
         return heard
+
+    def chooser(self, domain: Domain, device: torch.device, search: Search) -> Chooser:
+        """What chooses forms by the recipe: the search, which a matcher adds to, and whoever else has a say."""
+        from dualparse.choosing.chooser import Proposed, Reranked
+        from dualparse.choosing.scorers import Meaning
+
+        heard, weight = self.scorers(domain, device), self.recipe.search.matcher
+        if not weight:
+            return Reranked(search, heard)
+        index = self.index(domain, device)
+        return Reranked(Proposed(search, index), [*heard, Weighted("matcher", Meaning(index), weight)])
+
+    def index(self, domain: Domain, device: torch.device) -> Index:
+        """All that the grammar says, to be compared with questions by the trained matcher."""
+        from dualparse.matching.index import open_index, templates_of
+        from dualparse.matching.upper import restored
+
+        tensors = self._tensors("matcher")
+        matcher = restored(self.recipe.model.encoder, tensors, path=self.weights("matcher")).to(device)
+        return open_index(templates_of(domain), matcher)
 
     def way_back(
         self, domain: Domain, device: torch.device, *, weights: str = "lf2q", count: int | None = None
@@ -190,7 +211,7 @@ class Run:
         self._load(model, stage)
         return model.to(device).eval()
 
-    def _load(self, module: nn.Module, stage: str) -> None:
+    def _tensors(self, stage: str) -> dict[str, Tensor]:
         from dualparse.networks.tensors import load_tensors
 
         path = self.weights(stage)
@@ -198,7 +219,10 @@ class Run:
             if stage in (stages := self.recipe.stages):
                 raise InputError(f"{stage} is not trained yet: {self._way_on}", path=path)
             raise InputError(f"this run has no {stage} model: its recipe trains {', '.join(stages)}", path=path)
-        tensors, _ = load_tensors(path, check=not self._whole)
+        return load_tensors(path, check=not self._whole)[0]
+
+    def _load(self, module: nn.Module, stage: str) -> None:
+        path, tensors = self.weights(stage), self._tensors(stage)
         wanted = module.state_dict()
         for name, tensor in wanted.items():
             if name not in tensors:
@@ -217,7 +241,13 @@ class Run:
         files that are what the manifest says."""
         recipe = self.recipe
         kinds = {recipe.model.kind(direction) for direction in DIRECTIONS if direction in recipe.stages}
-        return self._whole and recipe.committee == 1 and kinds == {"lstm"} and not recipe.search.prior
+        return (
+            self._whole
+            and recipe.committee == 1
+            and kinds == {"lstm"}
+            and not recipe.search.prior
+            and not recipe.search.matcher
+        )
 
     def light_agent(self, direction: Direction, domain: Domain) -> LightAgent:
         """A trained agent in NumPy; torch is not loaded for it."""

@@ -10,13 +10,13 @@ WORDS = (
 )
 
 
-def write_tiny_encoder(folder: Path) -> Path:
-    """A folder as transformers saves one."""
+def write_tiny_encoder(folder: Path, words: str = WORDS) -> Path:
+    """A folder as transformers saves one; it knows these words."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *dict.fromkeys(WORDS.split())]
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *dict.fromkeys(words.split())]
     tokenizer = Tokenizer(models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, [("[CLS]", 2), ("[SEP]", 3)])

@@ -7,7 +7,7 @@ forms found, so that 0 is certainty. There is no torch here: who ranks need not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -73,6 +73,23 @@ def rerank(queries: Queries, found: Found, scorers: Sequence[Weighted]) -> list[
         figures = each.scorer(queries, found)
         ranks = [rank + each.weight * figure for rank, figure in zip(ranks, figures, strict=True)]
     return [_scored(forms, rank) for forms, rank in zip(found, ranks, strict=True)]
+
+
+def with_forms(
+    queries: Queries,
+    found: Found,
+    forms: Sequence[Iterable[tuple[str, ...]]],
+    likely: Callable[[Queries, Queries], list[float]],
+) -> list[list[Hypothesis]]:
+    """What was found, and behind it the other `forms` of each query, with the log-probability of each."""
+    there = [{each.tokens for each in row} for row in found]
+    asked = [(place, form) for place, some in enumerate(forms) for form in some if form not in there[place]]
+    joined = [list(row) for row in found]
+    if asked:
+        log_probs = likely([queries[place] for place, _ in asked], [form for _, form in asked])
+        for (place, form), log_prob in zip(asked, log_probs, strict=True):
+            joined[place].append(Hypothesis(form, log_prob, log_prob / (len(form) + 1), True))
+    return joined
 
 
 def by_query(values: Sequence[float], found: Found) -> list[np.ndarray]:

@@ -5,6 +5,7 @@ How scorers change the order stands in `dualparse.choosing.ranking`.
 `WayBack` lets both agents choose. The game teaches that a good form lets the other agent find the way back; the same
 holds when a question is answered. The way back says how well a form explains the query, not how likely anybody is to
 mean it: an odd form can be put into the same words. So `Commonness` may count as well, as Bayes' rule would have it.
+`Meaning` asks somebody who has read a lot of English whether the words of the form say what the query says.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from dualparse.choosing.ranking import Found, Queries, by_query
 from dualparse.data.vocab import Vocab
 from dualparse.engines.scoring import fluency, reconstruction
+from dualparse.matching.index import Index
 from dualparse.networks.agent import Agent
 from dualparse.networks.network import TextModel
 
@@ -54,3 +56,14 @@ class Commonness:
         ]
         known = dict(zip(forms, np.mean(told, axis=0).tolist(), strict=True))
         return by_query([known[form.tokens] for form in chain.from_iterable(found)], found)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """How well the utterance of a form says what the query says, by a matcher: log P(form | query) up to a constant. A
+    form that the grammar has no words for gets the floor of the index."""
+
+    index: Index
+
+    def __call__(self, queries: Queries, found: Found) -> list[np.ndarray]:
+        return self.index.scores(queries, [[form.text for form in forms] for forms in found])

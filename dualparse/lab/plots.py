@@ -29,6 +29,7 @@ STAGES = {
     "lf2q": "lf2q",
     "query_lm": "query LM",
     "lf_lm": "form LM",
+    "matcher": "matcher",
     "pseudo": "pseudo",
     "dual": "game",
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -72,34 +73,59 @@ def save_adapter(path: Path, changes: dict[str, LowRank], scale: float, about: d
 
 def apply_adapter(encoder: Encoder, path: Path) -> float:
     """Change the weights of an encoder as a file says; returns the logarithm of the scale learned with it."""
-    layers = linear_layers(encoder)
+    read = read_changes(path)
+    wanted = {f"{name}.{part}" for name in linear_layers(encoder) for part in ("down", "up")}
+    if set(read) != {*wanted, "scale"}:
+        raise _misfit(encoder, path)
+    change_layers(encoder, read, path)
+    return float(read["scale"])
+
+
+def read_changes(path: Path) -> dict[str, Tensor]:
+    """What a file says: LAYER.down and LAYER.up of each layer, and the scale."""
     try:
         with safe_open(path, framework="pt") as file:
-            read = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+            return {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise InputError(f"not an adapter ({error})", path=path) from None
-    wanted = {f"{name}.{part}" for name in layers for part in ("down", "up")}
-    if set(read) != {*wanted, "scale"} or any(
-        (read[f"{name}.up"] @ read[f"{name}.down"]).shape != layer.weight.shape for name, layer in layers.items()
-    ):
-        raise InputError(f"the adapter is not for the encoder {encoder.name!r}: its layers are others", path=path)
-    with torch.no_grad():
-        for name, layer in layers.items():
-            layer.weight += (read[f"{name}.up"] @ read[f"{name}.down"]).to(layer.weight)
-    return float(read["scale"])
+
+
+@torch.no_grad()
+def change_layers(encoder: Encoder, changes: Mapping[str, Tensor], path: Path) -> None:
+    """Add changes to the layers they are for; `path` is where they come from."""
+    layers = linear_layers(encoder)
+    for name in [name.removesuffix(".up") for name in changes if name.endswith(".up")]:
+        layer, up, down = layers.get(name), changes[f"{name}.up"], changes.get(f"{name}.down")
+        if layer is None or down is None or up.shape[1] != down.shape[0]:
+            raise _misfit(encoder, path)
+        if (len(up), down.shape[1]) != tuple(layer.weight.shape):
+            raise _misfit(encoder, path)
+        layer.weight += (up @ down).to(layer.weight)
+
+
+def _misfit(encoder: Encoder, path: Path) -> InputError:
+    return InputError(f"the adapter is not for the encoder {encoder.name!r}: its layers are others", path=path)
 
 
 def open_matcher(name: str = MINILM, *, adapter: Path | None = SHIPPED) -> Matcher:
     """A matcher that has learned nothing of any domain yet: the encoder of that name. The packaged MiniLM comes with
     its adapter, unless `adapter` is None or another one; encoders of other names come as they are."""
     matcher, scale = Matcher(open_encoder(name)), SCALE
-    if adapter is not None and (name == MINILM or adapter != SHIPPED):
-        if adapter == SHIPPED:
-            _check(adapter)
+    if adapter == SHIPPED:
+        adapter = shipped_for(name)
+    if adapter is not None:
         scale = apply_adapter(matcher.encoder, adapter)
     with torch.no_grad():
         matcher.scale.fill_(scale)
     return matcher
+
+
+def shipped_for(encoder: str) -> Path | None:
+    """The adapter that ships for an encoder, its content checked; None for all but the packaged MiniLM."""
+    if encoder != MINILM:
+        return None
+    _check(SHIPPED)
+    return SHIPPED
 
 
 def _check(path: Path) -> None:

@@ -132,6 +132,9 @@ class Index:
         self._needs, self._group = torch.tensor(list(groups)), torch.tensor([groups[need] for need in needs])
         self._vector = lru_cache(REMEMBERED)(self._read)
 
+    def __len__(self) -> int:
+        return len(self.templates)
+
     @property
     def domain(self) -> Domain:
         return self.templates.domain
@@ -180,7 +183,8 @@ class Index:
         return cost[self._group]
 
     def scores(self, questions: Sequence[Sequence[str]], forms: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """How well forms fit their question, as `propose` scores them; a form without words has the floor's score."""
+        """How well the forms of each question, as text, fit it, as `propose` scores them; a form without words has the
+        floor's score."""
         return [
             np.array([self._score(*read, form) for form in some])
             for read, some in zip(self.read_all(questions), forms, strict=True)

@@ -92,28 +92,31 @@ def learn_to_match(matcher: Matcher, lessons: Sequence[Lesson], settings: Settin
     near = {id(one): nearest(matcher, one, settings.nearest) for one in taught if settings.hard}
 
     def loss(one: Lesson, rows: Tensor) -> Tensor:
-        shown, place = shown_to(one, rows, near.get(id(one)), settings, noise)
-        vectors = matcher.encoder(one.utterances.take(shown))
-        scores = matcher.encoder(one.questions.take(rows)) @ vectors.T
+        known = near.get(id(one))
+        hard = None if known is None else known[rows]
+        shown, place = shown_to(one.meant[rows], len(one.utterances), hard, settings, noise)
+        vectors = matcher.encoder(one.questions.take(rows).beside(one.utterances.take(shown)))
+        scores = vectors[: len(rows)] @ vectors[len(rows) :].T
         return F.cross_entropy(matcher.scale.exp() * scores, place.to(scores.device, non_blocking=True))
 
     yield from _learn(matcher, taught, loss, settings, drawn)
 
 
 def shown_to(
-    one: Lesson, rows: Tensor, near: Tensor | None, settings: Settings, noise: torch.Generator
+    meant: Tensor, count: int, near: Tensor | None, settings: Settings, noise: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The utterances that some questions are compared with, and for each question where the meant one is among them."""
-    meant, place = one.meant[rows].unique(return_inverse=True)
-    free = torch.ones(len(one.utterances), dtype=torch.bool)
+    """Which of `count` utterances some questions are compared with, and for each question where the one it means is
+    among them; `near` [Q, n] has those that are hard to tell from it."""
+    meant, place = meant.unique(return_inverse=True)
+    free = torch.ones(count, dtype=torch.bool)
     free[meant] = False
     hard = meant[:0]
     if near is not None:
-        drawn = torch.randint(near.shape[1], (len(rows), settings.hard), generator=noise)
-        hard = near[rows].gather(1, drawn).flatten().unique()
+        drawn = torch.randint(near.shape[1], (len(near), settings.hard), generator=noise)
+        hard = near.gather(1, drawn).flatten().unique()
         hard = hard[free[hard]][: settings.others]
         free[hard] = False
-    shuffled = torch.randperm(len(free), generator=noise)
+    shuffled = torch.randperm(count, generator=noise)
     return torch.cat([meant, hard, shuffled[free[shuffled]][: settings.others - len(hard)]]), place
 
 

@@ -58,6 +58,15 @@ class Tokens:
     def to(self, device: torch.device) -> Tokens:
         return Tokens(self.ids.to(device), self.length.to(device), self.kind.to(device), self.seen)
 
+    def beside(self, others: Tokens) -> Tokens:
+        """These texts and then others, to be read in one pass."""
+        width = max(self.ids.shape[1], others.ids.shape[1])
+        ids, kind = (
+            torch.cat([F.pad(one, (0, width - one.shape[1])), F.pad(other, (0, width - other.shape[1]))])
+            for one, other in ((self.ids, others.ids), (self.kind, others.kind))
+        )
+        return Tokens(ids, torch.cat([self.length, others.length]), kind, torch.cat([self.seen, others.seen]))
+
     def joined(self, others: Tokens) -> Tokens:
         """Each of these texts with one of the others behind it: `[CLS] one [SEP] other [SEP]`. Of the other text the
         first token, which marks a beginning, is left out."""

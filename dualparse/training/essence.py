@@ -13,7 +13,9 @@ from pydantic import BaseModel
 
 from dualparse.config import Recipe, Stage
 
-PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm")  # stages that need no earlier one
+PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm", "matcher")  # stages that need no earlier one
+
+_READERS = {"language_model": {"query_lm", "lf_lm"}, "matcher": {"matcher"}, "game": {"dual"}, "pseudo": {"pseudo"}}
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -40,11 +42,15 @@ def _unread(recipe: Recipe) -> dict[str, list[str]]:
     unread: dict[str, list[str]] = {"data": _unread_data(recipe)}
     if "lf_lm" not in stages or not recipe.search.prior:  # newer than the first names
         unread["search"] = ["prior"]
+    if "matcher" not in stages or not recipe.search.matcher:
+        unread.setdefault("search", []).append("matcher")
     if not stages & {"q2lf", "lf2q", "pseudo", "dual"}:  # no agent: language models never copy nor start from vectors
         unread["model"] = ["network", "copy_mechanism", "word_dropout", "word_vectors"]
         unread["search"] = list(type(recipe.search).model_fields)
         unread["train"] = list(type(recipe.train).model_fields)
-    for group, readers in (("language_model", {"query_lm", "lf_lm"}), ("game", {"dual"}), ("pseudo", {"pseudo"})):
+    if stages == {"matcher"}:
+        unread["model"] = [name for name in type(recipe.model).model_fields if name != "encoder"]
+    for group, readers in _READERS.items():
         if not stages & readers:
             unread[group] = list(type(getattr(recipe, group)).model_fields)
     return unread
@@ -55,7 +61,7 @@ def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name == stage}
     changed = {"stages": (stage,), "start_from": "", "refit": False, "committee": 1, "stop_at": stop_at}
     one = essence(recipe.model_copy(update=changed))
-    if recipe.data.family and stage in ("q2lf", "lf2q"):  # the same for the whole family
+    if recipe.data.family and stage in ("q2lf", "lf2q", "matcher"):  # the same for the whole family
         one = one.model_copy(update={"domain": recipe.data.family[0]})
     return unscored(one)
 
@@ -65,9 +71,9 @@ def read_in_answers(stages: Collection[str]) -> tuple[str, ...]:
     labels what it makes up with beams.
 
     >>> read_in_answers(["q2lf", "lf2q", "pseudo"])
-    ('reconstruction', 'prior')
+    ('reconstruction', 'prior', 'matcher')
     """
-    return ("reconstruction", "prior", *(() if "pseudo" in stages else ("beams",)))
+    return ("reconstruction", "prior", "matcher", *(() if "pseudo" in stages else ("beams",)))
 
 
 def unscored(recipe: Recipe) -> Recipe:

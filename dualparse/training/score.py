@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from dualparse.choosing.ranking import Hypothesis, rerank
-from dualparse.choosing.scorers import WayBack
+from dualparse.choosing.chooser import PROPOSED, Proposed
+from dualparse.choosing.ranking import Hypothesis, Weighted, rerank
+from dualparse.choosing.scorers import Meaning, WayBack
 from dualparse.choosing.search import find
 from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
@@ -21,6 +22,7 @@ from dualparse.engines.engine import told
 from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.evaluate import bleu, judge, pick, summarize
+from dualparse.matching.index import Index
 from dualparse.networks.agent import Agent
 from dualparse.runs import Run, search_options
 from dualparse.training.material import load_splits
@@ -41,7 +43,9 @@ def score_run(
     domain: Domain | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Score every agent the run has, or had `before` a later stage went on with it; returns the scores by agent. Under
-    "both" are those of the forms both agents choose, where the recipe says so (`search.reconstruction`)."""
+    "both" are those of the forms both agents choose, where the recipe says so (`search.reconstruction`); under
+    "matcher" of those nearest to the query, where there is a matcher; under "combined" of those that all choose
+    together, where it has a say (`search.matcher`)."""
     recipe = run.recipe
     if split == "dev" and recipe.data.everything:
         raise InputError(LEARNED_FROM_DEV, path=run.folder)
@@ -77,6 +81,14 @@ def score_run(
             heard = sum(len(each.scorer.listeners) for each in scorers if isinstance(each.scorer, WayBack))
             how |= {"listeners": heard} if heard > 1 else {}
             keep("both", *score_forms(rerank(queries, found, scorers), examples, domain, how))
+        if "matcher" in recipe.stages and run.weights("matcher").exists():
+            index = run.index(domain, device)
+            keep("matcher", *score_forms(nearest(index, queries), examples, domain, {"utterances": len(index)}))
+        if recipe.search.matcher:
+            wider = Proposed(search, index).beside(queries, found)
+            together = [*scorers, Weighted("matcher", Meaning(index), recipe.search.matcher)]
+            how |= {"matcher": recipe.search.matcher}
+            keep("combined", *score_forms(rerank(queries, wider, together), examples, domain, how))
     if lf2q:
         keep("lf2q", *score_queries(lf2q, examples, options))
     if not scores:
@@ -84,6 +96,12 @@ def score_run(
         raise InputError(f"this run has {missing}", path=run.folder)
     run.save_metrics(run.metrics() | {name: scores, "engine": told(*asked)})
     return scores
+
+
+def nearest(index: Index, queries: Sequence[Sequence[str]]) -> list[list[Hypothesis]]:
+    """The forms whose utterances are nearest to each query."""
+    near = index.propose(queries, PROPOSED)
+    return [[Hypothesis(tuple(form.split()), score, score, True) for form, score in each] for each in near]
 
 
 def score_forms(

@@ -23,6 +23,7 @@ from dualparse.runs import LANGUAGE_MODELS, Run, new_agent, new_language_model, 
 from dualparse.training.anatomy import results
 from dualparse.training.game import Sets, game_task
 from dualparse.training.loop import Schedule, Task
+from dualparse.training.matcher import matcher_task
 from dualparse.training.material import Material, Relative, set_word_vectors
 from dualparse.training.pseudo import pseudo_pairs
 from dualparse.training.step import Adam
@@ -45,6 +46,8 @@ def prepare(stage: str, recipe: Recipe, run: Run, material: Material, device: to
         return _game(recipe, run, material, device)
     if stage == "pseudo":
         return _pseudo(recipe, run, material, device)
+    if stage == "matcher":
+        return _matcher(recipe, material, device)
     if stage in LANGUAGE_MODELS:
         return _language_model(stage, recipe, material, device)
     return _agent("q2lf" if stage == "q2lf" else "lf2q", recipe, material, device)
@@ -145,6 +148,19 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
         seed=recipe.seed,
     )
     return Prepared(task, _schedule(recipe, stage), results(recipe, stage))
+
+
+def _matcher(recipe: Recipe, material: Material, device: torch.device) -> Prepared:
+    settings = recipe.matcher
+    own = Relative(material.domain, material.labeled, [], [], material.dev, [])
+    task, note = matcher_task(
+        material.relatives or [own],
+        encoder=recipe.model.encoder,
+        layers=settings.layers,
+        seed=recipe.seed,
+        device=device,
+    )
+    return Prepared(task, _schedule(recipe, "matcher"), results(recipe, "matcher"), note)
 
 
 def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:

@@ -24,7 +24,7 @@ from dualparse.asking.runs import RunAsker
 from dualparse.asking.trust import PRECISION, Trust, read_trust, write_trust
 from dualparse.asking.weighing import Scales, Weighed
 from dualparse.choosing.constraint import Constraint
-from dualparse.choosing.ranking import Hypothesis, Weighted, rerank
+from dualparse.choosing.ranking import Hypothesis, Weighted, rerank, with_forms
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
@@ -61,7 +61,7 @@ class Parser:
         self.run, self.domain, self._device = run, domain, device
         self.recipe = run.recipe
         self._search: Search | None = None
-        self._scorers: list[Weighted] | None = None
+        self._chooser: Chooser | None = None
         self._constraint: Constraint | None = None
         self._listeners: WayBack | None = None
         self._scales: Scales | None = None
@@ -88,13 +88,10 @@ class Parser:
     @property
     def chooser(self) -> Chooser:
         """What chooses the forms: the parsers, and whoever else has a say by the recipe."""
-        from dualparse.choosing.chooser import Reranked
-
         search = self.search
         with self._loading:
-            if self._scorers is None:
-                self._scorers = self.run.scorers(self.domain, self.device)
-            return Reranked(search, self._scorers)
+            self._chooser = self._chooser or self.run.chooser(self.domain, self.device, search)
+            return self._chooser
 
     @property
     def search(self) -> Search:
@@ -258,10 +255,7 @@ class Parser:
 
     def _likely(self, words: Sequence[Words], forms: Sequence[Words]) -> list[float]:
         """The log-probability of each form of a question, the mean over the parsers."""
-        from dualparse.engines.scoring import reconstruction
-
-        told = [reconstruction(agent, words, forms) for agent in self.search.agents]
-        return [sum(each) / len(each) for each in zip(*told, strict=True)]
+        return self.search.likely(words, forms)
 
     def _copied(self, words: Sequence[Words], forms: Sequence[Sequence[Words]]) -> list[list[Sequence[float]]]:
         """How much of each token of the forms of each question was copied."""
@@ -296,15 +290,7 @@ class Parser:
         self, readings: Sequence[Reading], found: list[list[Hypothesis]], forms: Sequence[Iterable[tuple[str, ...]]]
     ) -> list[list[Hypothesis]]:
         """What was found, and other forms, with the probability the parsers give them."""
-        there = [{each.tokens for each in row} for row in found]
-        asked = [(place, form) for place, some in enumerate(forms) for form in some if form not in there[place]]
-        if not asked:
-            return found
-        words, tokens = [readings[place].words for place, _ in asked], [form for _, form in asked]
-        more = list(map(list, found))
-        for (place, form), log_prob in zip(asked, self._likely(words, tokens), strict=True):
-            more[place].append(Hypothesis(form, log_prob, log_prob / (len(form) + 1), True))
-        return more
+        return with_forms([reading.words for reading in readings], found, forms, self._likely)
 
     def _shares(
         self, readings: Sequence[Reading], found: Sequence[Sequence[Hypothesis]]

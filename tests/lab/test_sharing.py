@@ -16,7 +16,7 @@ from dualparse.training.essence import PRETRAINING, essence, stage_recipe
 from dualparse.training.run import train
 
 CPU = torch.device("cpu")
-ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "dual"]
+ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "matcher", "dual"]
 TINY = {
     "domain": "toy",
     "stages": ALL,
@@ -86,11 +86,12 @@ def test_every_setting_of_a_game_counts(key):
     ],
 )
 def test_a_stage_reads_its_own_settings_only(stage, unread):
-    groups = ("game.", "pseudo.", "train." if stage.endswith("lm") else "language_model.")
+    groups = ("game.", "pseudo.", "matcher.", "train." if stage.endswith("lm") else "language_model.")
     unread |= {key for key in KEYS if key.startswith(groups)} | {
         "search.beams",
         "search.reconstruction",
         "search.prior",
+        "search.matcher",
         "stages",
         "start_from",
         "refit",
@@ -103,6 +104,24 @@ def test_a_stage_reads_its_own_settings_only(stage, unread):
         unread |= {key for key in KEYS if key.startswith("search.")}
     same = {key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)}
     assert same == unread
+
+
+def test_a_matcher_depends_on_few_settings():
+    same = {key for key in KEYS if stage_recipe(changed(key, tiny()), "matcher") == stage_recipe(tiny(), "matcher")}
+    read = {key for key in KEYS if key not in same}
+    assert read == {
+        "domain",
+        "seed",
+        "data.labeled",
+        "data.canonical",
+        "data.family",
+        "data.split_seed",
+        "data.everything",
+        "data.min_count",
+        "model.encoder",
+        "matcher.epochs",
+        "matcher.layers",
+    }
 
 
 def test_names_outlive_new_settings_that_have_their_default():
@@ -124,11 +143,11 @@ def test_runs_that_are_there_keep_their_names():
     assert fingerprint(make_recipe({"domain": "trails", "stages": ["q2lf"], "seed": 3})) == "8dfc19eea223"
 
 
-@pytest.mark.parametrize("stage", PRETRAINING)
+@pytest.mark.parametrize("stage", [stage for stage in PRETRAINING if stage != "matcher"])  # the toy has no grammar
 def test_what_a_stage_does_not_read_changes_no_weight(stage, tmp_path, toy_domain):
     toy_domain(toy.write_files(tmp_path / "toy"))
     unread = [key for key in KEYS if stage_recipe(changed(key, tiny()), stage) == stage_recipe(tiny(), stage)]
-    other = ("stages", "start_from", "committee", "search.prior")  # it needs lf_lm among the stages
+    other = ("stages", "start_from", "committee", "search.prior", "search.matcher")  # these need other stages
     settings = [f"{key}={other_value(key, tiny())}" for key in unread if key not in other]
     weights = []
     for number, recipe in enumerate((tiny(), tiny(*settings))):

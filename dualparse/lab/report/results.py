@@ -208,7 +208,7 @@ def alike(outcomes: Sequence[Outcome], sides: Sequence[Side], domains: Sequence[
 
 def _conditions(settings: Mapping[str, Any], stages: set[str]) -> str:
     """What methods that have these stages in common share: all settings but those that make them different methods."""
-    readers = {"game": {"dual"}, "pseudo": {"pseudo"}, "language_model": {"query_lm", "lf_lm"}}
+    readers = {"game": {"dual"}, "pseudo": {"pseudo"}, "language_model": {"query_lm", "lf_lm"}, "matcher": {"matcher"}}
     kept = {
         group: {name: value for name, value in values.items() if f"{group}.{name}" not in _OF_METHODS}
         for group, values in settings.items()
@@ -223,7 +223,7 @@ _OF_METHODS = {
     *(f"data.{name}" for name in ("queries", "forms", "synthesized", "unlabeled")),
     "game.rewards",  # but for what does not judge forms, see below
     "model.copy_mechanism",
-    *(f"search.{name}" for name in ("reconstruction", "prior")),  # not read where q2lf answers alone
+    *(f"search.{name}" for name in ("reconstruction", "prior", "matcher")),  # not read where q2lf answers alone
 }
 
 
