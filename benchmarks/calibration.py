@@ -47,7 +47,7 @@ from dualparse.use.api import load
 HERE = Path(__file__).parent
 KEPT = HERE.parent / "dualparse" / "asking" / "folder_trust.json"
 PULL = 3.0  # to no weight at all
-PRECISION = 0.8
+PRECISION = 0.85
 LOST = 0.04  # share of the rightly answered questions that may be refused as being about something else
 
 NONE = Confidence(0.0, dict.fromkeys(DEFAULT.weights, 0.0))
@@ -114,8 +114,9 @@ def _fitted(found: list[Asked], sure: Confidence, topic: Confidence) -> tuple[Co
     rows = [row for each in found for row in each.rows]
     others = [row for each in found for row in each.strangers]
     right = [one for each in found for one in each.right]
-    about = [1.0] * len(rows) + [0.0] * len(others)
-    return fit(rows, right, default=sure, pull=PULL), fit([*rows, *others], about, default=topic, pull=PULL)
+    own = [row for row in rows if row not in others]
+    about = [1.0] * len(own) + [0.0] * len(others)
+    return fit(rows, right, default=sure, pull=PULL), fit([*own, *others], about, default=topic, pull=PULL)
 
 
 def _dev(name: str, work: Path) -> Asked:
@@ -125,10 +126,9 @@ def _dev(name: str, work: Path) -> Asked:
     path = HERE / "databases" / "dev" / name / "questions.jsonl"
     questions = read_questions(path)
     found = weigh(asker, questions, answers_of(path, asker, asker.source))
-    own = [each for each in found if each.question.answerable]
     others = [each.evidence for each in found if not each.question.answerable]
     others += away(asker, spoiled(questions))
-    return Asked(name, [each.evidence for each in own], [each.right for each in own], others)
+    return Asked(name, [each.evidence for each in found], [each.right for each in found], others)
 
 
 def _valley(work: Path) -> Asked:

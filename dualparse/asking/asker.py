@@ -13,17 +13,20 @@ from datetime import date as Day
 from pathlib import Path
 from threading import RLock
 
-from dualparse.asking.grounds import Judged, default_trust, grounds, judge
+from dualparse.asking.familiar import common_words
+from dualparse.asking.grounds import Judged, by_form, default_trust, grounds, judge
+from dualparse.asking.lexis import lexis
 from dualparse.asking.names_in import Named, names_in
 from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Draft, Proposer
-from dualparse.asking.question import Question, take_apart
+from dualparse.asking.question import Question, take_apart, words_of
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.shown import with_values
+from dualparse.asking.slips import mended
 from dualparse.asking.terms import Evidence, Terms
 from dualparse.asking.trust import NAME as TRUST
 from dualparse.asking.trust import Trust, read_trust_file
-from dualparse.asking.weigh import Figures, figures_of, total
+from dualparse.asking.weigh import Figures, figures_of, other_kind, total
 from dualparse.asking.wording import Wording
 from dualparse.database.folder import Connected, is_connected, read_connected
 from dualparse.database.index import Index, open_index
@@ -37,7 +40,8 @@ from dualparse.lf.errors import LF_ERRORS
 MOST_WORDED = 60  # drafts that are typed, worded and matched
 MOST_CHOICES = 3
 MOST_BESIDE = 2  # values shown beside things
-CLOSE, LOOKED_AT = 0.3, 8  # share of the first reading that one has to be offered; readings that are tried for that
+CLOSE = 0.3  # share of the first reading that one has to be offered
+FAINT, LOOKED_AT = 0.08, 6  # share from which on, and number of readings that are run to see which say the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +110,27 @@ class FolderAsker(Asker):
         if not ranked:
             return Reply(text, REFUSED, reason="no word of this speaks of the data")
         judged = judge(question, evidence, ranked, self.trust)
-        reply = Reply(text, REFUSED, notes=_notes(ranked[0].draft.names))
-        if judged.topic < self.trust.topic_cut:
-            chance = min(judged.probability, judged.topic)
-            return replace(reply, probability=round(chance, 4), reason=self._away(question, judged))
-        form = ranked[0].draft.form
-        reply = self._answer(replace(reply, form=form, said=ranked[0].said), self.checker.typed_text(form))
-        judged = judge(question, evidence, ranked, self.trust, empty=is_empty(reply))
+        best = ranked[0].draft
+        reply = Reply(text, REFUSED, notes=(*_slips(text, question), *_notes(best.names)))
+        elsewhere = judged.topic < self.trust.topic_cut
+        reason = self._away(question, judged) if elsewhere else self._lacking(question, judged, best)
+        if reason:
+            return replace(reply, probability=round(min(judged.probability, judged.topic), 4), reason=reason)
+        reply = self._answer(replace(reply, form=best.form, said=ranked[0].said), self.checker.typed_text(best.form))
+        same = self._same(ranked, judged)  # readings that come to the same are one
+        judged = judge(question, evidence, ranked, self.trust, empty=is_empty(reply), same=same)
         reply = replace(reply, probability=round(judged.probability, 4))
         if judged.probability >= self.trust.cut:
-            return replace(reply, choices=_choices(list(enumerate(ranked))[1:MOST_CHOICES], judged))
-        close = self._differing(ranked, judged)
+            others = list(enumerate(ranked))[1:MOST_CHOICES]
+            return replace(reply, choices=_choices(others, judged))
+        close = [
+            (number, each)
+            for number, each in enumerate(ranked[: len(same)])
+            if same[number] == number and judged.shares[number] >= CLOSE * judged.shares[0]
+        ]
+        choices = _choices(close[:MOST_CHOICES], judged)
         asked = Reply(reply.question, AMBIGUOUS, probability=reply.probability, notes=reply.notes)
-        return replace(asked, choices=_choices(close, judged))
+        return replace(asked, choices=choices)
 
     def _answer(self, reply: Reply, node: n.Node) -> Reply:
         """With the values beside the things that the form is about."""
@@ -132,24 +144,37 @@ class FolderAsker(Asker):
             if not ranked:
                 return None, Reply(text, REFUSED)
             reply = self.run(ranked[0].draft.form, text)
-            return judge(question, evidence, ranked, self.trust, empty=is_empty(reply)), reply
+            same = self._same(ranked, judge(question, evidence, ranked, self.trust))
+            return judge(question, evidence, ranked, self.trust, empty=is_empty(reply), same=same), reply
 
     def grounds(self, text: str) -> dict[str, float] | None:
         """What is known of the first reading of a text before anything is run; None without one."""
         question, evidence, ranked = self.ranked(text)
         return grounds(question, evidence, ranked) if ranked else None
 
-    def _differing(self, ranked: Sequence[Ranked], judged: Judged) -> list[tuple[int, Ranked]]:
-        """The first readings that come to different answers, each with its number."""
-        found: dict[str, tuple[int, Ranked]] = {}
+    def _same(self, ranked: Sequence[Ranked], judged: Judged) -> tuple[int, ...]:
+        """For each reading the number of the first one that says the same; the likely ones are run for that."""
+        same = list(by_form(ranked))
+        found: dict[str, int] = {}
         for number, each in enumerate(ranked[:LOOKED_AT]):
-            if judged.shares[number] < CLOSE * judged.shares[0]:
-                break
+            if same[number] != number or judged.shares[number] < FAINT * judged.shares[0]:
+                continue
             try:
-                found.setdefault(self.runner.answer(each.draft.form, today=self.today).denotation, (number, each))
+                denotation = self.runner.answer(each.draft.form, today=self.today).denotation
             except LF_ERRORS:
                 continue
-        return list(found.values())[:MOST_CHOICES]
+            first = found.setdefault(denotation, number)
+            same = [first if other == number else other for other in same]
+        return tuple(same)
+
+    def _lacking(self, question: Question, judged: Judged, best: Draft) -> str:
+        """What a question asks for and the data does not have; "" where nothing of the kind is known."""
+        if judged.things:
+            return f"nothing in the data is called {', '.join(map(repr, dict.fromkeys(judged.things[:4])))}"
+        if other_kind(question, self.connected.database, best, self.terms.people) and question.words:
+            first = question.words[question.polite].text
+            return f"nothing in the data tells {first}" if first == "when" else ""
+        return ""
 
     def _away(self, question: Question, judged: Judged) -> str:
         """Why a question is taken for one that the data cannot answer."""
@@ -163,20 +188,27 @@ class FolderAsker(Asker):
 
     def ranked(self, text: str) -> tuple[Question, Evidence, list[Ranked]]:
         """The readings of a question, the best first."""
+        text, _ = mended(text, self.terms.spelt, self.index.knows)
         question = take_apart(text)
         evidence = self.terms.evidence(question)
-        known = self.terms.known | explained(question, evidence)
+        known = self.terms.known | explained(question, evidence) | common_words()
         names = names_in(question, self.index, known=known, categories=self._categories)
         question = without_names(question, names)
         proposer = Proposer(self.connected.database, self.ways, self.terms, question, evidence, names)
         drafts = proposer.drafts()
         database = self.connected.database
-        weighed = [(total(found := figures_of(question, evidence, database, draft)), found, draft) for draft in drafts]
+        people = self.terms.people
+        figured = [(figures_of(question, evidence, database, draft, people), draft) for draft in drafts]
+        weighed = [(total(figures), figures, draft) for figures, draft in figured]
         weighed.sort(key=lambda each: (-each[0], each[2].form))
+        seen: set[str] = set()
         ranked: list[Ranked] = []
         labels = _labels(names)
         plain, masked = Wording(self.connected.words, labels), Wording(self.connected.words, masked=True)
         for score, figures, draft in weighed:
+            if draft.form in seen:
+                continue
+            seen.add(draft.form)
             try:
                 node = self.checker.typed_text(draft.form)
             except LF_ERRORS:
@@ -187,52 +219,6 @@ class FolderAsker(Asker):
         return question, evidence, ranked
 
 
-_CHANGES = frozenset(
-    [
-        "delete",
-        "remove",
-        "drop",
-        "insert",
-        "update",
-        "change",
-        "set",
-        "add",
-        "create",
-        "cancel",
-        "raise",
-        "draft",
-        "send",
-        "scrap",
-        "reset",
-        "rename",
-        "move",
-        "book",
-        "order",
-        "buy",
-        "email",
-        "call",
-        "pay",
-        "refund",
-        "approve",
-        "assign",
-        "schedule",
-        "write",
-        "transfer",
-        "increase",
-        "decrease",
-        "lower",
-        "close",
-        "reopen",
-        "edit",
-        "modify",
-        "truncate",
-        "alter",
-        "promote",
-        "fire",
-        "hire",
-        "mark",
-    ]
-)
 _POLITE = frozenset(["please", "can", "could", "would", "will", "you", "kindly", "to", "just", "now", "hey", "hi"])
 
 
@@ -244,7 +230,7 @@ def asks_for_change(text: str) -> str:
     """
     words = [word.text for word in take_apart(text).words]
     first = next((place for place, word in enumerate(words) if word not in _POLITE), None)
-    if first is None or words[first] not in _CHANGES or len(words) < first + 2:
+    if first is None or words[first] not in lexis().changes or len(words) < first + 2:
         return ""
     return words[first] if words[first + 1] in _ARTICLES or words[first] in _ALWAYS else ""
 
@@ -261,6 +247,12 @@ def is_empty(reply: Reply) -> bool:
 def _choices(readings: Sequence[tuple[int, Ranked]], judged: Judged) -> tuple[Choice, ...]:
     """Readings, each with its number, as choices."""
     return tuple(Choice(each.draft.form, each.said, round(judged.chance(place), 4)) for place, each in readings)
+
+
+def _slips(text: str, question: Question) -> tuple[str, ...]:
+    """What was mended before a question was taken apart."""
+    pairs = zip(words_of(text), question.words, strict=False) if text != question.text else ()
+    return tuple(f"read {typed.text!r} as {word.text!r}" for typed, word in pairs if typed.text != word.text)
 
 
 def _notes(names: Sequence[Named]) -> tuple[str, ...]:

@@ -6,16 +6,16 @@ be said of the things of that table, the cheapest first. `§` stands for the set
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dualparse.asking.lexis import Adjective, stem
 from dualparse.asking.names_in import Named
-from dualparse.asking.paths import Way, Ways, got, path
-from dualparse.asking.question import UNITS, Amount
+from dualparse.asking.paths import Hop, Way, Ways, got, path
+from dualparse.asking.question import UNITS, Amount, Question
 from dualparse.asking.terms import LEAST, Evidence, Terms, strength
 from dualparse.asking.times import Dates
-from dualparse.database.model import Database, Property
+from dualparse.database.model import Database, Property, Relation
 from dualparse.domains.units import factor
 from dualparse.lf.values import text
 
@@ -65,6 +65,11 @@ class Conditions:
     ways: Ways
     terms: Terms
     evidence: Evidence
+    question: Question
+
+    def along(self, way: Way) -> tuple[str, ...]:
+        """The names of a way: its relations, and the tables on it that are spoken of."""
+        return tuple(element for hop in way for element in (hop.element, *self.said(hop.target)))
 
     # -- names
 
@@ -73,22 +78,29 @@ class Conditions:
         found: list[Condition] = []
         own = named.type == table
         if own and not named.property and not negated:
-            found.append(Condition("", (), named.places, 0.0, base=entities(named)))
+            cost = 0.15 * (len(named.keys) > 1)  # several of one name are seldom meant
+            found.append(Condition("", (), named.places, cost, base=entities(named)))
         if own and named.property:
             found.append(self._named(named, (), negated))
         found += [self._named(named, way, negated) for way in self.ways.between(table, named.type)]
         return sorted(found, key=lambda each: each.cost)[:MOST_OPTIONS]
 
     def _named(self, named: Named, way: Way, negated: frozenset[int]) -> Condition:
-        uses = tuple(hop.element for hop in way) + ((f"{named.type}.{named.property}",) if named.property else ())
+        uses = self.along(way) + ((f"{named.type}.{named.property}",) if named.property else ())
         covers = named.places | negated
-        cost = self._way_cost(way) + (0.12 if named.property else 0.0)
+        cost = self.way_cost(way) + (0.12 if named.property else 0.0)
         if named.property:
             about, value = path(way, named.property), text_form(named.value)
             op = "contains" if named.contains else "="
         else:
             about, value, op = path(way), entities(named), "="
         many = any(hop.many for hop in way)
+        if len(way) == 1 and way[0].source == way[0].target and not named.property:
+            cost += 0.35 * (not self._directed(named, way[0]))
+        if len(way) == 1 and way[0].back and not negated and not named.property and len(named.keys) == 1:
+            relation = self.database.places[way[0].owner, way[0].name]
+            if isinstance(relation, Relation) and relation.link is None:  # "the boss of A" is where A leads to
+                return Condition("", uses, covers, cost, base=f"( get {value} {way[0].name} )", way=way)
         if not negated:
             return Condition(f"( filter {SET} {about} {op} {value} )", uses, covers, cost, way=way)
         if many or named.contains:
@@ -97,7 +109,12 @@ class Conditions:
             return Condition(f"( and {SET} ( not {inner} ) )", uses, covers, cost, way=way)
         return Condition(f"( filter {SET} {about} != {value} )", uses, covers, cost, way=way)
 
-    def _way_cost(self, way: Way) -> float:
+    def _directed(self, named: Named, hop: Hop) -> bool:
+        """Whether a relation among things of one table is said in this direction; true where the words do not tell."""
+        leads = leads_to(self.question, named.places, self.evidence.get(hop.element, {}))
+        return leads is None or leads == hop.back
+
+    def way_cost(self, way: Way) -> float:
         """Long ways cost, those along relations and tables that are spoken of less."""
         told = sum(max(strength(self.evidence, hop.element), strength(self.evidence, hop.target)) for hop in way)
         return _STEP_COST * max(0.0, len(way) - 0.7 * min(told, len(way))) + 0.05 * max(0, len(way) - 1)
@@ -123,7 +140,7 @@ class Conditions:
             fits, unit_place = self._fits(amount, held)
             if fits <= 0:
                 continue
-            cost = _NOT_SAID * (1 - min(1.0, fits)) + self._way_cost(way)
+            cost = _NOT_SAID * (1 - min(1.0, fits)) + self.way_cost(way)
             about = path(way, held.name)
             covers = amount.places | unit_place
             op = amount.op or "="
@@ -133,7 +150,7 @@ class Conditions:
             else:
                 op = _turned(op, held, amount.adjective)
                 form = f"( filter {SET} {about} {op} {self._number(amount.value, amount, held)} )"
-            uses = (*(hop.element for hop in way), *((element,) if fits < 0.6 else self.said(element)))
+            uses = (*self.along(way), *((element,) if fits < 0.6 else self.said(element)))
             yield Condition(form, uses, covers, cost, way=way)
 
     def said(self, element: str) -> tuple[str, ...]:
@@ -191,8 +208,8 @@ class Conditions:
                     continue
                 count = f"( count {got('it', way)} )"
                 form = f"( filter {SET} {count} {amount.op or '='} {number_form(amount.value, '')} )"
-                uses = (*(hop.element for hop in way), other)
-                yield Condition(form, uses, amount.places | {after}, 0.1 + self._way_cost(way), way=way)
+                uses = (*self.along(way), other)
+                yield Condition(form, uses, amount.places | {after}, 0.1 + self.way_cost(way), way=way)
 
     def _of_sum(self, amount: Amount, table: str) -> Iterator[Condition]:
         """Such as "spent more than 38 dollars": a number of things that lead here, added up."""
@@ -209,8 +226,8 @@ class Conditions:
                     if way[0].many and len(way) <= 2:
                         total = f"( sum {got('it', way)} {held.name} )"
                         form = f"( filter {SET} {total} {amount.op} {self._number(amount.value, amount, held)} )"
-                        uses = (*(hop.element for hop in way), *self.said(f"{other.name}.{held.name}"))
-                        cost = 0.35 + _NOT_SAID * (1 - min(1.0, fits)) + self._way_cost(way)
+                        uses = (*self.along(way), *self.said(f"{other.name}.{held.name}"))
+                        cost = 0.35 + _NOT_SAID * (1 - min(1.0, fits)) + self.way_cost(way)
                         yield Condition(form, uses, amount.places | place, cost, way=way)
 
     # -- dates
@@ -233,9 +250,9 @@ class Conditions:
         if way:
             said = max(said, 0.6 * strength(self.evidence, way[-1].target))
         same = [each for each in self.database.by_name[held.owner].properties if each.kind == "date"]
-        cost = (0.15 if len(same) == 1 else 0.3) * (1 - said) + self._way_cost(way)
+        cost = (0.15 if len(same) == 1 else 0.3) * (1 - said) + self.way_cost(way)
         cost += 0.25 * (1 - said) * bool(way) + (0.01 * same.index(held) if held in same else 0.0)
-        uses = (*(hop.element for hop in way), *self.said(f"{held.owner}.{held.name}"))
+        uses = (*self.along(way), *self.said(f"{held.owner}.{held.name}"))
         about, op = path(way, held.name), dates.op or "="
         if held.kind == "number":
             form = f"( filter {SET} {about} {op if op != 'between' else '='} {number_form(dates.year, held.unit)} )"
@@ -271,13 +288,53 @@ class Conditions:
         return [
             Condition(
                 f"( filter {SET} {path(way)} {op} )",
-                (*(hop.element for hop in way), element),
+                (*self.along(way), element),
                 negated,
-                (0.0 if negated else 0.3) + self._way_cost(way),
+                (0.0 if negated else 0.3) + self.way_cost(way),
                 way=way,
             )
             for way in self.ways.between(table, element)[:2]
         ]
+
+
+_ONES = ("report", "subordin", "team", "underl", "minion")  # stems of those that lead to somebody
+_TO = frozenset(["to", "by", "under", "for"])
+
+
+def leads_to(question: Question, name: frozenset[int], said: Mapping[int, float]) -> bool | None:
+    """Of a relation among things of one kind: whether what the named thing leads to is asked for ("A's boss", "who
+    manages A"), or those that lead to it ("who reports to A", "A's reports"); None where the words do not tell.
+
+    >>> from dualparse.asking.question import take_apart
+    >>> def told(text, name, place):
+    ...     return leads_to(take_apart(text), frozenset({name}), {place: 1.0})
+    >>> told("ann's boss", 0, 1), told("who is the boss of ann", 5, 3), told("who does ann report to", 2, 3)
+    (True, True, True)
+    >>> told("who reports to ann", 3, 1), told("people managed by ann", 3, 1), told("ann's direct reports", 0, 2)
+    (False, False, False)
+    >>> told("who manages ann", 2, 1), told("who does ann manage", 2, 3), told("whose boss is ann", 3, 1)
+    (True, False, False)
+    """
+    words = question.words
+    first, last = min(name), max(name)
+    for place in sorted(said, key=lambda each: -said[each]):
+        if place in name or said[place] < LEAST:
+            continue
+        word = words[place]
+        report = word.stem == "report"
+        verb = word.text.endswith(("ed", "ing")) or word.stem in ("manag", "supervis", "lead", "head", "oversee", "run")
+        noun = word.text in ("head", "lead", "leader", "leads") or not verb
+        if place > last:
+            to = place + 1 < len(words) and words[place + 1].text == "to"
+            asked = any(each.text in ("does", "did", "do", "is") for each in words[:first])
+            if report or word.stem in _ONES:
+                return to or (asked and word.text == "report")
+            return noun
+        between = {each.text for each in words[place + 1 : first]}
+        if report or between & _TO:
+            return False
+        return verb or "of" in between or not between & {"is", "are", "was"}  # "whose boss is A"
+    return None
 
 
 def entities(named: Named) -> str:

@@ -61,6 +61,7 @@ FEATURES: dict[str, Feature] = {
     "named": Feature(-0.5, 1.5, 0.1, 0.3, "how surely its names are those of the question"),
     "target": Feature(0, 1, 0.8, 0.4, "how surely the table it asks for is spoken of"),
     "spoken": Feature(0, 6, 2.0, 1.5, "words that speak of a name of the schema or of the data"),
+    "things": Feature(0, 2, 0.0, 0.5, "words that ask for something by a name that nothing has"),
     "unexplained": Feature(0, 4, 0.5, 1.0, "words that the reading does not explain"),
     "empty": Feature(0, 1, 0.0, 0.5, "1 where the answer is nothing, or 0"),
 }

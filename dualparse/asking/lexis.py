@@ -63,12 +63,15 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Lexis:
-    """The file: stems that may stand for each other, what words evoke, adjectives by word, countries by demonym."""
+    """The file: stems that may stand for each other, what words evoke, adjectives by word, countries by demonym, words
+    that say nothing by themselves, and verbs that ask for something to be done."""
 
     same: Mapping[str, frozenset[str]]
     evokes: Mapping[str, frozenset[str]]
     adjectives: Mapping[str, Adjective]
     demonyms: Mapping[str, tuple[str, ...]]
+    empty: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
 
     def degree(self, word: str) -> tuple[Adjective, str] | None:
         """The adjective that a word is a form of, and which form; None for other words.
@@ -119,6 +122,7 @@ def read_lexis(text: str) -> Lexis:
     evokes: dict[str, set[str]] = {}
     adjectives: dict[str, Adjective] = {}
     demonyms: dict[str, tuple[str, ...]] = {}
+    lists: dict[str, set[str]] = {"empty": set(), "changes": set()}
     section = ""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].strip()
@@ -139,6 +143,8 @@ def read_lexis(text: str) -> Lexis:
         elif line and section == "demonyms":
             word, _, names = line.partition(":")
             demonyms[word.strip()] = tuple(name.strip() for name in names.split(","))
+        elif line and section in lists:
+            lists[section].update(line.split())
         elif line:
             raise InputError(f"a line without a section: {line[:40]!r}", line=number)
     return Lexis(
@@ -146,4 +152,6 @@ def read_lexis(text: str) -> Lexis:
         {word: frozenset(about) for word, about in evokes.items()},
         adjectives,
         demonyms,
+        frozenset(lists["empty"]),
+        frozenset(lists["changes"]),
     )

@@ -48,6 +48,7 @@ _REVENUE = frozenset(
 )
 _FIGURES = frozenset(["revenue", "sales", "turnover", "income", "earnings", "takings", "spending"])
 _UNITS_SOLD = frozenset(["copies", "units", "sold", "selling", "bestselling", "sell", "sells", "popular", "pieces"])
+_ANY = frozenset(["high", "low", "good", "bad", "big", "large", "small", "great", "poor"])  # of whatever is named
 _COUNTED_ADJECTIVES = frozenset(["popular", "busy", "loyal", "frequent", "common", "active", "good"])
 _QUANTITIES = frozenset(map(stem, ["quantity", "count", "units", "copies", "pieces", "number", "amount", "qty"]))
 _NOT_ADDED = frozenset(
@@ -124,7 +125,8 @@ class Measures:
                     said, covers = max(said, 0.7), sold
             said = max(said, 0.75 * self._adjective_fits(held))
             uses = (element,) if said < 0.6 else self._conditions.said(element)
-            yield Measure(held.name, uses, covers, 0.5 * (1 - said), held.unit)
+            longer = 0.005 * (len(held.name.split("_")) - 1)  # a fee rather than a late fee
+            yield Measure(held.name, uses, covers, 0.5 * (1 - said) + longer, held.unit)
         yield from self._products(table, numbers, money)
 
     def _is_rate(self, held: Property) -> bool:
@@ -151,16 +153,22 @@ class Measures:
 
     @cached_property
     def _conditions(self) -> Conditions:
-        return Conditions(self.database, self.ways, self.terms, self.evidence)
+        return Conditions(self.database, self.ways, self.terms, self.evidence, self.question)
 
-    def wanted_unit(self, measure: Measure) -> str:
-        """Such as "in minutes": the unit asked for, where it is another than the property's."""
+    def unit_places(self, measure: Measure) -> frozenset[int]:
+        """The places of the unit that is asked for: "in minutes", "how many minutes"."""
         words = self.question.words
         for place, word in enumerate(words[:-1]):
             unit = UNITS.get(words[place + 1].text, "")
-            if word.text == "in" and unit and measure.unit and factor(unit, measure.unit) not in (None, 1.0):
-                return unit
-        return ""
+            if word.text in ("in", "many") and unit and measure.unit and factor(unit, measure.unit) is not None:
+                return frozenset({place, place + 1})
+        return frozenset()
+
+    def wanted_unit(self, measure: Measure) -> str:
+        """That unit, where it is another than the property's."""
+        places = self.unit_places(measure)
+        unit = UNITS[self.question.words[max(places)].text] if places else ""
+        return unit if unit != measure.unit else ""
 
     # -- by what things are put in order
 
@@ -179,7 +187,7 @@ class Measures:
             fits, turned = near, False
             if adjective is not None:
                 measured, turned = adjective.sense(self._conditions.measures(held))
-                fits = max(fits, measured + (1 - measured) * near if measured else 0.0)
+                fits = measured + (1 - measured) * near if measured else near * (adjective.word in _ANY)
             if fits < 0.3:
                 continue
             uses = (element,) if fits < 0.6 else self._conditions.said(element)
@@ -217,6 +225,15 @@ class Measures:
             form = f"( sum {got('it', way)} {measure.property} )"
             yield Ranking(form, uses, measure.covers, measure.cost + cost + 0.15, extreme.greatest)
 
+    def _fits(self, adjective: Adjective | None, table: str, measure: Measure) -> bool:
+        """Whether an adjective measures this number."""
+        held = self.database.places.get((table, measure.property))
+        return (
+            adjective is not None
+            and isinstance(held, Property)
+            and adjective.measures(self._conditions.measures(held)) > 0
+        )
+
     # -- figures of a group
 
     def figures(self, table: str, extreme: Extreme | None) -> list[Ranking]:
@@ -226,8 +243,10 @@ class Measures:
         counting = self.question.has("count")
         said = strength(self.evidence, table)
         averaged = self.question.has("avg")
+        adjective = extreme.adjective if extreme else None
+        counted = adjective is None or adjective.word in _COUNTED_ADJECTIVES | _ANY
         for measure in self.of(table)[:4]:
-            if measure.cost > 0.35:
+            if measure.cost > 0.35 or not (counted or self._fits(adjective, table, measure)):
                 continue
             name = "avg" if averaged else "sum"
             covers = measure.covers | self.question.at("avg")
@@ -235,7 +254,7 @@ class Measures:
             found.append(
                 Ranking(f"( {name} it {measure.property} )", measure.uses, covers, measure.cost + extra, greatest)
             )
-        if not averaged:
+        if not averaged and counted:
             cost = (0.0 if counting else 0.12) + 0.2 * (1 - said)
             found.append(Ranking("( count it )", (), self.question.at("count"), cost, greatest))
         return sorted(found, key=lambda each: each.cost)

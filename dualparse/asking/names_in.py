@@ -85,7 +85,10 @@ def _readings(
     among = index.containing([squash(word) for word in words if squash(word)], 12) if len(words) > 1 else []
     other = {s.text for s in among if s.type == one.type and s.property == one.property} - {one.value}
     if any("," in text or "/" in text or "&" in text or ";" in text for text in other):
-        return [one, Named(**_fields(one) | {"contains": True, "score": one.score - 0.01})]
+        return [
+            Named(**_fields(one) | {"contains": True, "score": one.score}),
+            Named(**_fields(one) | {"score": one.score - 0.01}),
+        ]
     return [one]
 
 

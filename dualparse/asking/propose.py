@@ -7,16 +7,16 @@ conditions may hold, and with what the question's words ask for (how many, the l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, product
+from itertools import combinations, islice, product
 
 from dualparse.asking.conditions import Condition, Conditions, applied, entities
 from dualparse.asking.lexis import lexis
-from dualparse.asking.measures import Measure, Measures
+from dualparse.asking.measures import MONEY, Measure, Measures
 from dualparse.asking.names_in import Assignment, Named, assignments
-from dualparse.asking.paths import Ways, path
+from dualparse.asking.paths import Ways, backwards, got, path
 from dualparse.asking.question import (
     AVG,
     COUNT,
@@ -28,11 +28,13 @@ from dualparse.asking.question import (
     SHARE,
     SUM,
     TOP,
+    UNITS,
     Extreme,
     Question,
 )
 from dualparse.asking.terms import Evidence, Terms, strength
 from dualparse.database.model import Database, Property
+from dualparse.domains.units import factor
 
 MOST_TABLES = 7
 MOST_SETS = 10  # ways to put the conditions of one table together
@@ -60,14 +62,32 @@ class Draft:
     covers: frozenset[int]
     names: Assignment
     cost: float
+    gives: str = ""  # the table or property whose things or values it gives, where it gives such
+
+    @property
+    def named_only(self) -> bool:
+        """Whether this is what is named in the question, and nothing is said of it."""
+        return not self.form.startswith("( ") or self.form.startswith("( or ")
+
+    @property
+    def itself(self) -> bool:
+        """Whether this is what is named in the question, under whatever conditions."""
+        inner = self.form.removeprefix("( and ").replace("( filter ", "")
+        return not inner.startswith("( ") or inner.startswith("( or ")
 
     def asks(
-        self, form: str, op: str, *, uses: Sequence[str] = (), covers: frozenset[int] = frozenset(), cost: float = 0.0
+        self,
+        form: str,
+        op: str,
+        *,
+        uses: Sequence[str] = (),
+        covers: frozenset[int] = frozenset(),
+        cost: float = 0.0,
+        gives: str = "",
     ) -> Draft:
         """This draft as the set that something else is asked of."""
-        return replace(
-            self, form=form, op=op, uses=(*self.uses, *uses), covers=self.covers | covers, cost=self.cost + cost
-        )
+        uses, covers = (*self.uses, *uses), self.covers | covers
+        return replace(self, form=form, op=op, uses=uses, covers=covers, cost=self.cost + cost, gives=gives)
 
 
 @dataclass(frozen=True)
@@ -82,24 +102,20 @@ class Proposer:
     names: Sequence[Named]
 
     def drafts(self) -> list[Draft]:
-        """All forms, each once."""
-        found: dict[str, Draft] = {}
-        for draft in islice(self._drafts(), MOST_DRAFTS):
-            if draft.form not in found or found[draft.form].cost > draft.cost:
-                found[draft.form] = draft
-        return list(found.values())
+        """All forms; one that is come to in several ways is there as often."""
+        return list(dict.fromkeys(islice(self._drafts(), MOST_DRAFTS)))
 
     def _drafts(self) -> Iterator[Draft]:
         for names in assignments(self.names):
             if len(names) == 2:
                 yield from self._two(names)
             for table in self._targets(names):
-                for base in self._sets(table, names):
+                for base in (*self._sets(table, names), *self._through(table, names)):
                     yield from self._asked(base)
 
     @cached_property
     def conditions(self) -> Conditions:
-        return Conditions(self.database, self.ways, self.terms, self.evidence)
+        return Conditions(self.database, self.ways, self.terms, self.evidence, self.question)
 
     @cached_property
     def measures(self) -> Measures:
@@ -117,6 +133,10 @@ class Proposer:
             relation = self.database.places.get((owner, name)) if name else None
             if relation is not None and not isinstance(relation, Property):
                 worth[relation.target] = max(worth.get(relation.target, 0.0), said)
+        if self.measures.spoken:
+            for table in self.database.tables:
+                if any(held.unit in MONEY for held in table.properties):
+                    worth[table.name] = max(worth.get(table.name, 0.0), 0.5)
         for named in names:
             worth[named.type] = max(worth.get(named.type, 0.0), 0.6)
             for hop in self.ways.hops[named.type]:
@@ -156,6 +176,44 @@ class Proposer:
             made += 1
             if made == MOST_SETS:
                 return
+
+    def _through(self, table: str, names: Assignment) -> Iterator[Draft]:
+        """The things that something else leads to, of which two conditions hold at once: "which bikes did Ann take in
+        2024" are the bikes of the hires that are both by Ann and in 2024."""
+        if len(names) + len(self.question.dates) < 2 or self._negated:
+            return
+        for other in self.database.by_name:
+            ways = [way for way in self.ways.between(table, other)[:2] if any(hop.many for hop in way)]
+            if other == table or not ways or len(ways[0]) > 3:
+                continue
+            there, left = self._at_once(other, names)
+            if len(there) < 2:
+                continue
+            rest = [self.conditions.of_name(named, table)[:1] for named in left]
+            if any(not options for options in rest):
+                continue
+            cost = self.conditions.way_cost(ways[0]) + 0.03
+            joined = Condition(
+                "", self.conditions.along(ways[0]), cost=cost, base=got(applied(there, other), backwards(ways[0]))
+            )
+            inner = [replace(each, form="", base="") for each in there]
+            yield self._set(table, [joined, *inner, *(options[0] for options in rest)], names)
+
+    def _at_once(self, table: str, names: Assignment) -> tuple[list[Condition], list[Named]]:
+        """What the names and dates of the question say of a single thing of a table, and the names that say nothing."""
+        there: list[Condition] = []
+        left: list[Named] = []
+        for named in names:
+            options = [
+                each
+                for each in self.conditions.of_name(named, table)
+                if each.form and not any(hop.many for hop in each.way) and len(each.way) < 3
+            ]
+            there += options[:1]
+            left += [] if options else [named]
+        for dates in self.question.dates:
+            there += [each for each in self.conditions.of_dates(dates, table) if len(each.way) < 2][:1]
+        return there, left
 
     def _set(self, table: str, parts: Sequence[Condition], names: Assignment) -> Draft:
         return Draft(
@@ -219,14 +277,15 @@ class Proposer:
                 having = frozenset(p for place in places for p in self._having(place))
                 found.append([nothing, *self.conditions.of_lack(element, table, negated, having=having)])
         for other in self.database.by_name:
-            places = [p for p, w in self.evidence.get(other, {}).items() if w >= 0.55 and p not in taken]
+            least = 0.45 if negated else 0.75
+            places = [p for p, w in self.evidence.get(other, {}).items() if w >= least and p not in taken]
             if other == table or not places:
                 continue
             lacking = self.conditions.of_lack(other, table, negated)
             if negated:
                 found.append([*lacking, replace(nothing, cost=0.3)])
             elif any(hop.many for each in lacking for hop in each.way):
-                found.append([nothing, *lacking[:1]])
+                found.append([nothing, *(each for each in lacking[:1] if len(each.way) < 3)])
         if negated and not any(each.form for options in found for each in options if each.covers & negated):
             nowhere = [self.conditions.of_lack(hop.target, table, negated) for hop in self.ways.hops[table] if hop.back]
             options = [replace(each, cost=each.cost + 0.35) for lacking in nowhere for each in lacking[:1]]
@@ -261,14 +320,15 @@ class Proposer:
         if question.has(ORDER) or self._from_to():
             yield from self._ordered(base)
         if question.has(EXISTS):
-            yield base.asks(f"( exists {base.form} )", EXISTING, covers=question.at(EXISTS))
+            cost = 0.8 if base.named_only else 0.0
+            yield base.asks(f"( exists {base.form} )", EXISTING, covers=question.at(EXISTS), cost=cost)
         if question.has(SHARE) and base.form != f"( all {base.target} )":
             form = f"( share {base.form} ( all {base.target} ) )"
             yield base.asks(form, SHARED, covers=question.at(SHARE))
 
     def _listed(self, base: Draft) -> Draft:
-        """The things; what one name leads to is written as steps from it."""
-        return base
+        """The things; a thing that is named is hardly what is asked for."""
+        return replace(base, cost=base.cost + 1.2 * base.itself, gives=base.target)
 
     def _spoken(self, table: str, least: float = 0.45) -> list[Property]:
         """Properties of a table that are spoken of, the most first."""
@@ -282,9 +342,12 @@ class Proposer:
         whole = base.form == f"( all {base.target} )"
         for held in spoken[:6]:
             element = (f"{base.target}.{held.name}",)
-            yield base.asks(f"( get {base.form} {held.name} )", GET, uses=element, cost=0.25 if whole else 0.0)
-            yield base.asks(f"( select {base.form} {held.name} )", SELECT, uses=element, cost=0.12)
-        for one, other in zip(spoken, spoken[1:], strict=False):
+            form, cost = f"( get {base.form} {held.name} )", 0.25 if whole else 0.0
+            yield base.asks(form, GET, uses=element, cost=cost, gives=element[0])
+            if not base.named_only:
+                form = f"( select {base.form} {held.name} )"
+                yield base.asks(form, SELECT, uses=element, cost=0.12, gives=element[0])
+        for one, other in self._beside(base.target, spoken):
             both = (f"{base.target}.{one.name}", f"{base.target}.{other.name}")
             yield base.asks(f"( select {base.form} {one.name} {other.name} )", SELECT, uses=both, cost=0.2)
         for held in self.database.by_name[base.target].properties:
@@ -292,13 +355,42 @@ class Proposer:
             if fits and held not in spoken:
                 spoken_too = self.conditions.said(f"{base.target}.{held.name}")
                 yield base.asks(
-                    f"( get {base.form} {held.name} )", GET, uses=spoken_too, covers=fits, cost=0.1 + 0.3 * whole
+                    self._how_unit(f"( get {base.form} {held.name} )", held),
+                    GET,
+                    uses=spoken_too,
+                    covers=fits,
+                    cost=0.1 + 0.3 * whole,
+                    gives=f"{base.target}.{held.name}",
                 )
         for hop in self.ways.hops[base.target]:
             if not hop.many and not whole:
+                said = max(strength(self.evidence, hop.element), strength(self.evidence, hop.target))
+                if said >= 0.45:
+                    uses = self.conditions.along((hop,))
+                    yield base.asks(
+                        f"( get {base.form} {hop.word} )",
+                        GET,
+                        uses=uses,
+                        cost=0.05 + 0.1 * (1 - said),
+                        gives=hop.target,
+                    )
                 for held in self._spoken(hop.target, 0.55)[:3]:
                     form = f"( get ( get {base.form} {hop.word} ) {held.name} )"
-                    yield base.asks(form, GET, uses=(hop.element, f"{hop.target}.{held.name}"), cost=0.2)
+                    end = f"{hop.target}.{held.name}"
+                    yield base.asks(form, GET, uses=(hop.element, end), cost=0.2, gives=end)
+
+    def _beside(self, table: str, spoken: Sequence[Property]) -> Iterator[tuple[Property, Property]]:
+        """Two properties with "and" or a comma between them."""
+        text, words = self.question.text, self.question.words
+        for one, other in combinations(spoken, 2):
+            first, second = (max(said, key=lambda p: said[p]) for said in self._said_at(table, (one, other)))
+            low, high = sorted((first, second))
+            between = text[words[low].end : words[high].start]
+            if low != high and ("," in between or any(word.text in ("and", "plus") for word in words[low:high])):
+                yield (one, other) if first < second else (other, one)
+
+    def _said_at(self, table: str, held: Sequence[Property]) -> list[Mapping[int, float]]:
+        return [self.evidence[f"{table}.{each.name}"] for each in held]
 
     def _how(self, held: Property) -> frozenset[int]:
         """Such as "how long", "how old", "how much": the places of the words that ask for this property."""
@@ -309,12 +401,24 @@ class Proposer:
             found = lexis().adjectives.get(after)
             if found and found.measures(self.conditions.measures(held)) > 0.7:
                 return frozenset({place, place + 1})
+            unit = UNITS.get(self.question.words[min(place + 2, len(self.question.words) - 1)].text, "")
+            if after == "many" and unit and held.unit and factor(unit, held.unit) is not None:
+                return frozenset({place, place + 1, place + 2})
             if after == "much" and held.unit in ("money", "usd", "eur", "gbp"):
                 return frozenset({place, place + 1})
         first = self.question.words[0].text if self.question.words else ""
         if first == "when" and held.kind == "date":
             return frozenset({0})
         return frozenset()
+
+    def _how_unit(self, form: str, held: Property) -> str:
+        """Such as "how many minutes is A": a value in the unit that is asked for."""
+        words = self.question.words
+        for place, word in enumerate(words[:-2]):
+            unit = UNITS.get(words[place + 2].text, "")
+            if word.text == "how" and words[place + 1].text == "many" and unit and held.unit and unit != held.unit:
+                return f"( in {unit} {form} )" if factor(unit, held.unit) is not None else form
+        return form
 
     def _counted(self, base: Draft) -> Iterator[Draft]:
         covers = self.question.at(COUNT)
@@ -330,6 +434,7 @@ class Proposer:
     def _figures(self, base: Draft) -> Iterator[Draft]:
         """Sums and averages of numbers."""
         question = self.question
+        single = 0.6 * base.itself
         for measure in self.measures.of(base.target)[:4]:
             if question.has(AVG):
                 form = f"( avg {base.form} {measure.property} )"
@@ -337,15 +442,14 @@ class Proposer:
                     self._in_unit(form, measure),
                     FIGURE,
                     uses=measure.uses,
-                    covers=question.at(AVG) | measure.covers,
-                    cost=measure.cost,
+                    covers=question.at(AVG) | measure.covers | self.measures.unit_places(measure),
+                    cost=measure.cost + single,
                 )
             if question.has(SUM) or question.has(COUNT) or measure.covers:
                 form = f"( sum {base.form} {measure.property} )"
-                covers = question.at(SUM) | question.at(COUNT) | measure.covers
-                yield base.asks(
-                    self._in_unit(form, measure), FIGURE, uses=measure.uses, covers=covers, cost=measure.cost + 0.05
-                )
+                covers = question.at(SUM) | question.at(COUNT) | measure.covers | self.measures.unit_places(measure)
+                form, cost = self._in_unit(form, measure), measure.cost + 0.05 + single
+                yield base.asks(form, FIGURE, uses=measure.uses, covers=covers, cost=cost)
 
     def _in_unit(self, form: str, measure: Measure) -> str:
         """Such as "in minutes", "in km": the figure in another unit."""
@@ -360,19 +464,20 @@ class Proposer:
             greatest = by.greatest
             if limit is None:
                 form = f"( {'argmax' if greatest else 'argmin'} {base.form} {by.property} )"
-                yield base.asks(form, BEST, uses=by.uses, covers=covers, cost=by.cost)
+                yield base.asks(form, BEST, uses=by.uses, covers=covers, cost=by.cost, gives=base.target)
                 if by.held is not None:
                     ends = f"( {'max' if greatest else 'min'} {base.form} {by.property} )"
                     yield base.asks(ends, FIGURE, uses=by.uses, covers=covers, cost=by.cost + 0.3)
                     both = f"( row ( min {base.form} {by.property} ) ( max {base.form} {by.property} ) )"
-                    if len(self.question.extremes) == 2:
+                    if len(self.question.extremes) == 2 and not self._from_to():
                         every = frozenset(place for each in self.question.extremes for place in each.places)
                         yield base.asks(both, FIGURE, uses=by.uses, covers=covers | every, cost=by.cost)
                 continue
             amount, places = limit
             form = f"( {'top' if greatest else 'bottom'} {amount} {base.form} {by.property} )"
             covers |= places | self.question.at(TOP)
-            yield base.asks(f"( select {form} {by.property} )", TOPPED, uses=by.uses, covers=covers, cost=by.cost)
+            form = f"( select {form} {by.property} )"
+            yield base.asks(form, TOPPED, uses=by.uses, covers=covers, cost=by.cost, gives=base.target)
         yield from self._best_groups(base, extreme)
 
     def _best_groups(self, base: Draft, extreme: Extreme) -> Iterator[Draft]:
@@ -385,7 +490,8 @@ class Proposer:
                 total = cost + figure.cost + 0.1
                 if limit is None:
                     form = f"( keys ( {'argmax' if figure.greatest else 'argmin'} {group} ) )"
-                    yield base.asks(form, BEST, uses=(*uses, *figure.uses), covers=covers, cost=total)
+                    uses = (*uses, *figure.uses)
+                    yield base.asks(form, BEST, uses=uses, covers=covers, cost=total, gives=uses[-1 - len(figure.uses)])
                 else:
                     form = f"( {'top' if figure.greatest else 'bottom'} {limit[0]} {group} )"
                     covers |= limit[1] | self.question.at(TOP)
@@ -433,7 +539,7 @@ class Proposer:
                 after is None or any(0 < place - cue <= 3 for cue in after)
             ):
                 said = strength(self.evidence, f"{table}.{held.name}")
-                cost = 0.05 if len(dates) == 1 else 0.25 * (1 - said)
+                cost = 0.05 if len(dates) == 1 else 0.25 * (1 - said) + 0.01 * dates.index(held)
                 found.append((f"( {word.text.rstrip('s')} {held.name} )", (f"{table}.{held.name}",), cost))
         return found
 

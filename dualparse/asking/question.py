@@ -40,221 +40,7 @@ UNITS = {
     **dict.fromkeys(("byte", "bytes"), "byte"),
 }
 _SUFFIX = {"k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000, "billion": 1_000_000_000}
-STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "with",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "do",
-        "does",
-        "did",
-        "has",
-        "have",
-        "had",
-        "having",
-        "can",
-        "could",
-        "would",
-        "should",
-        "will",
-        "shall",
-        "may",
-        "might",
-        "must",
-        "i",
-        "me",
-        "my",
-        "we",
-        "us",
-        "our",
-        "you",
-        "your",
-        "he",
-        "she",
-        "it",
-        "its",
-        "they",
-        "them",
-        "their",
-        "his",
-        "her",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "here",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "when",
-        "where",
-        "why",
-        "how",
-        "please",
-        "show",
-        "list",
-        "give",
-        "tell",
-        "find",
-        "get",
-        "display",
-        "see",
-        "want",
-        "need",
-        "know",
-        "like",
-        "let",
-        "all",
-        "any",
-        "some",
-        "each",
-        "every",
-        "per",
-        "as",
-        "so",
-        "than",
-        "then",
-        "also",
-        "just",
-        "only",
-        "ever",
-        "still",
-        "yet",
-        "about",
-        "into",
-        "out",
-        "up",
-        "off",
-        "over",
-        "under",
-        "again",
-        "once",
-        "more",
-        "most",
-        "least",
-        "less",
-        "fewer",
-        "many",
-        "much",
-        "few",
-        "one",
-        "ones",
-        "s",
-        "t",
-        "re",
-        "ve",
-        "ll",
-        "d",
-        "m",
-        "if",
-        "else",
-        "such",
-        "same",
-        "very",
-        "too",
-        "not",
-        "no",
-        "nor",
-        "never",
-        "without",
-        "none",
-        "nothing",
-        "n't",
-        "currently",
-        "now",
-        "us",
-        "called",
-        "named",
-        "name",
-        "names",
-        "thing",
-        "things",
-        "something",
-        "anything",
-        "people",
-        "person",
-        "who's",
-        "what's",
-        "got",
-        "go",
-        "goes",
-        "going",
-        "us",
-        "altogether",
-        "overall",
-        "total",
-        "average",
-        "top",
-        "first",
-        "last",
-        "between",
-        "number",
-        "count",
-        "amount",
-        "different",
-        "distinct",
-        "unique",
-        "during",
-        "within",
-        "since",
-        "until",
-        "before",
-        "after",
-        "above",
-        "below",
-        "least",
-        "exactly",
-        "well",
-        "ok",
-        "hi",
-        "hello",
-        "thanks",
-        "thank",
-        "kindly",
-        "us",
-        "both",
-        "either",
-        "neither",
-        "it's",
-        "i'd",
-        "i'm",
-        "you're",
-        "we've",
-        "available",
-        "exist",
-        "exists",
-        "existing",
-        "possible",
-        "certain",
-        "particular",
-        "actually",
-        "really",
-        "basically",
-        "quickly",
-        "own",
-    ]
-)
+STOP = lexis().empty
 _BEFORE: tuple[tuple[tuple[str, ...], str], ...] = tuple(
     (tuple(words.split()), op)
     for op, phrases in (
@@ -318,6 +104,7 @@ class Question:
     compared: tuple[Extreme, ...] = ()  # comparatives that no number follows: "is A older than B"
     cues: dict[str, tuple[frozenset[int], ...]] = field(default_factory=dict)
     limit: tuple[int, frozenset[int]] | None = None
+    polite: int = 0  # words at the beginning that only ask for an answer: "could you tell me"
 
     def has(self, cue: str) -> bool:
         """Whether the question has a word for this."""
@@ -330,7 +117,7 @@ class Question:
     @property
     def content(self) -> list[int]:
         """Places of the words that a reading should explain."""
-        return [place for place, word in enumerate(self.words) if word.text not in STOP]
+        return [place for place, word in enumerate(self.words) if place >= self.polite and word.text not in STOP]
 
 
 def plain(text: str) -> str:
@@ -373,11 +160,12 @@ def take_apart(text: str) -> Question:
     counted = frozenset(place for each in amounts for place in each.places)
     dates = tuple(each for each in dates if not each.places & counted)
     extremes, compared = _degrees(words, counted)
-    cues = _cues(words, counted)
+    polite = _polite([word.text for word in words])
+    cues = _cues(words, counted, polite)
     limit = _limit(words, amounts, extremes, cues)
     if limit is not None:
         amounts = tuple(amount for amount in amounts if not amount.places & limit[1])
-    return Question(text, words, amounts, dates, extremes, compared, cues, limit)
+    return Question(text, words, amounts, dates, extremes, compared, cues, limit, polite)
 
 
 # -- numbers
@@ -482,6 +270,10 @@ def _place_between(texts: Sequence[str], start: int) -> int:
 # -- degrees
 
 
+_PARTICIPLES = frozenset(["paid", "rated", "priced", "earning", "scoring"])  # "best paid"
+_UTMOST = {"best": True, "highest": True, "top": True, "worst": False, "lowest": False}
+
+
 def _degrees(words: Sequence[Word], counted: frozenset[int]) -> tuple[tuple[Extreme, ...], tuple[Extreme, ...]]:
     """Superlatives, and comparatives that no number follows."""
     extremes: list[Extreme] = []
@@ -503,6 +295,9 @@ def _degrees(words: Sequence[Word], counted: frozenset[int]) -> tuple[tuple[Extr
             greatest = more if adjective is None else more == adjective.greatest
             (extremes if text in ("most", "least", "fewest") else compared).append(Extreme(greatest, adjective, places))
             skip |= places
+        elif text in _UTMOST and after in _PARTICIPLES and lexis().degree(after):
+            extremes.append(Extreme(_UTMOST[text], lexis().adjectives[after], frozenset({place, place + 1})))
+            skip.add(place + 1)
         elif text in ("highest", "maximum", "biggest", "largest", "greatest", "lowest", "minimum", "smallest"):
             greatest = text in ("highest", "maximum", "biggest", "largest", "greatest")
             extremes.append(Extreme(greatest, found[0] if found else None, frozenset({place})))
@@ -535,7 +330,34 @@ _CUES: tuple[tuple[str, str], ...] = (
 _ASKING = frozenset(["is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"])
 
 
-def _cues(words: Sequence[Word], counted: frozenset[int]) -> dict[str, tuple[frozenset[int], ...]]:
+def _polite(texts: Sequence[str]) -> int:
+    """How many words at the beginning only ask for an answer.
+
+    >>> _polite("could you please tell me who".split()), _polite("can I see".split()), _polite("can dogs swim".split())
+    (5, 3, 0)
+    """
+    at = 0
+    while at < len(texts):
+        for size in range(min(5, len(texts) - at - 1), 0, -1):
+            if _POLITE.fullmatch(" ".join(texts[at : at + size])):
+                at += size
+                break
+        else:
+            return at
+    return at
+
+
+_POLITE = re.compile(
+    r"please|kindly|hi|hey|hello|ok|okay|so|well|"
+    r"(can|could|would|will) (you|i|we)( please| maybe| perhaps| just)?|"
+    r"(tell|show|give|list|get|find|fetch|send|bring)( me| us)?( again)?|see|have a look at|look at|look up|"
+    r"do you (know|happen to know|have any idea)|(i|we) (want|need|wish|would like|wanted) to (know|see|find out)|"
+    r"i'd (like|love) to (know|see)|i'm (looking for|curious|wondering)|i wonder|(any|no) idea|remind me( again)?|"
+    r"let me (know|see)|let us (know|see)|let's see"
+)
+
+
+def _cues(words: Sequence[Word], counted: frozenset[int], start: int) -> dict[str, tuple[frozenset[int], ...]]:
     """What words ask for; those that belong to a number ("no more than 3") ask for nothing."""
     texts = [word.text for word in words]
     found: dict[str, list[frozenset[int]]] = {}
@@ -546,14 +368,22 @@ def _cues(words: Sequence[Word], counted: frozenset[int]) -> dict[str, tuple[fro
                 places = frozenset(range(at, at + len(parts)))
                 if texts[at : at + len(parts)] == parts and not places & counted:
                     found.setdefault(cue, []).append(places)
-    if texts and texts[0] in _ASKING:
-        found.setdefault(EXISTS, []).append(frozenset({0}))
-    if texts and texts[0] == "any":
-        found.setdefault(EXISTS, []).append(frozenset({0}))
-    for at in range(len(texts) - 1):
-        if (texts[at], texts[at + 1]) in (("is", "there"), ("are", "there"), ("there", "any")) and at < 2:
+    for at in range(1, len(texts)):  # "cheapest first", "longest serving first"
+        if texts[at] == "first" and any(_is_superlative(each) for each in texts[max(0, at - 2) : at]):
+            found.setdefault(ORDER, []).append(frozenset({at}))
+            found[TOP] = [places for places in found.get(TOP, []) if places != frozenset({at})]
+            found = {cue: places for cue, places in found.items() if places}
+    if texts[start:] and texts[start] in (*_ASKING, "any", "if", "whether"):
+        found.setdefault(EXISTS, []).append(frozenset({start}))
+    for at in range(start, len(texts) - 1):
+        if (texts[at], texts[at + 1]) in (("is", "there"), ("are", "there"), ("there", "any")) and at < start + 2:
             found.setdefault(EXISTS, []).append(frozenset({at, at + 1}))
     return {cue: tuple(places) for cue, places in found.items()}
+
+
+def _is_superlative(text: str) -> bool:
+    found = lexis().degree(text)
+    return text in _UTMOST or found is not None and found[1] == SUPERLATIVE
 
 
 def _limit(

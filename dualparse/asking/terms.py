@@ -12,7 +12,8 @@ from functools import cached_property
 
 from dualparse.asking.lexis import lexis, stem
 from dualparse.asking.question import STOP, Question
-from dualparse.database.model import Database
+from dualparse.database.model import Database, Property
+from dualparse.database.names import plural, singular
 from dualparse.database.synonyms import Words
 
 LEAST = 0.3  # weight of a word that speaks of a name at all
@@ -35,6 +36,15 @@ def _alike(words: str) -> frozenset[str]:
         other for word in words.split() for other in (stem(word), *lexis().same.get(stem(word), frozenset()))
     )
 
+
+_BE = frozenset(map(stem, ["is", "has", "was", "are", "have", "can"]))
+# What a number of this unit is called, whatever its column is called.
+_MEASURED = {
+    **dict.fromkeys(("millisecond", "second", "minute", "hour"), "length, duration, runtime"),
+    **dict.fromkeys(("byte", "kb", "mb", "gb"), "size"),
+    **dict.fromkeys(("kg", "g"), "weight"),
+    "km": "distance",
+}
 
 Evidence = Mapping[str, Mapping[int, float]]
 
@@ -63,11 +73,31 @@ class Terms:
             for place, phrase in enumerate(self.words.of(element)):
                 stems = tuple(stem(word) for word in phrase.replace("-", " ").split())
                 own = {stem(word) for word in self.words.of(element.partition(".")[0])[0].split()}
+                if element in self.booleans and len(stems) > 1 and stems[0] in _BE:
+                    stems = stems[1:]  # "key accounts" of "is key account"
                 if "." in element and len(stems) > 1 and set(stems) - own:
                     stems = tuple(part for part in stems if part not in own)  # "invoice date" of an invoice is its date
                 if stems:
                     found.setdefault((element, stems), Phrase(element, stems, 1.0 if place < 6 else 0.9))
+            held = self.database.places.get((element.partition(".")[0], element.partition(".")[2]))
+            for said in _MEASURED.get(held.unit, "").split(", ") if isinstance(held, Property) else ():
+                stems = tuple(map(stem, said.split()))
+                if stems:
+                    found.setdefault((element, stems), Phrase(element, stems, 0.85))
+        for table in self.database.tables:
+            for relation in table.relations:  # an order line leads to its "order": so the sales order is called, too
+                stems = tuple(stem(word) for word in self.words.of(f"{table.name}.{relation.name}")[0].split())
+                whole = [stem(word) for word in self.words.of(relation.target)[0].split()]
+                if len(stems) < len(whole) and set(stems) <= set(whole):
+                    found.setdefault((relation.target, stems), Phrase(relation.target, stems))
         return tuple(found.values())
+
+    @cached_property
+    def heads(self) -> frozenset[str]:
+        """The words that name tables: their last ones."""
+        return frozenset(
+            stem(phrase.split()[-1]) for table in self.database.tables for phrase in self.words.of(table.name)
+        )
 
     @cached_property
     def elements(self) -> tuple[str, ...]:
@@ -103,9 +133,15 @@ class Terms:
         )
 
     @cached_property
-    def _booleans(self) -> frozenset[str]:
+    def spelt(self) -> frozenset[str]:
+        """The words of the schema, each in the singular and the plural."""
+        words = {word for word in self.known if len(word) > 2 and word.isalpha()}
+        return frozenset(words | {plural(word) for word in words} | {singular(word) for word in words})
+
+    @cached_property
+    def booleans(self) -> frozenset[str]:
         held = [each for table in self.database.tables for each in table.properties if each.kind == "boolean"]
-        return frozenset(f"{each.owner}.{each.name}" for each in held if len(each.name.split("_")) > 2)
+        return frozenset(f"{each.owner}.{each.name}" for each in held)
 
     @cached_property
     def _by_stem(self) -> Mapping[str, tuple[Phrase, ...]]:
@@ -115,8 +151,8 @@ class Terms:
                 found.setdefault(part, []).append(phrase)
         return {part: tuple(phrases) for part, phrases in found.items()}
 
-    def evidence(self, question: Question, near: Mapping[str, Mapping[int, float]] | None = None) -> Evidence:
-        """What every name is evoked by; `near` adds what an encoder finds alike."""
+    def evidence(self, question: Question) -> Evidence:
+        """What every name is evoked by."""
         found: dict[str, dict[int, float]] = {}
 
         def tell(element: str, place: int, weight: float) -> None:
@@ -135,22 +171,36 @@ class Terms:
         for place, word in enumerate(question.words):
             for phrase in self._by_stem.get(word.stem, ()):
                 whole = _whole(phrase.stems, said, place)
-                weight = 1.0 if whole else _partly(phrase.stems, word.stem)
-                weight *= 0.6 if not whole and phrase.element in self._booleans and len(phrase.stems) > 1 else 1.0
+                weight = 1.0 if whole else self._partly(phrase, word.stem)
+                weight *= 0.6 if not whole and phrase.element in self.booleans and len(phrase.stems) > 1 else 1.0
                 empty = word.text in STOP and not whole
                 tell(phrase.element, place, weight * phrase.weight * (0.5 if empty else 1.0))
             if word.text in STOP and word.stem not in lexis().evokes:
                 continue
             for other in lexis().same.get(word.stem, frozenset()) - {word.stem}:
                 for phrase in self._by_stem.get(other, ()):
-                    tell(phrase.element, place, _ALIKE * _partly(phrase.stems, other, alone=1.0))
+                    tell(phrase.element, place, _ALIKE * self._partly(phrase, other))
             for other in lexis().evokes.get(word.stem, ()):
                 for phrase in self._by_stem.get(other, ()):
-                    tell(phrase.element, place, _EVOKED * _partly(phrase.stems, other, alone=1.0))
-        for element, places in (near or {}).items():
-            for place, weight in places.items():
-                tell(element, place, weight)
+                    tell(phrase.element, place, _EVOKED * self._partly(phrase, other))
+        for element, places in found.items():  # the address of an "email address" says nothing else
+            after = [place + 1 for place, weight in places.items() if weight >= 0.8]
+            for place in after:
+                if "." in element and place < len(said) and said[place] in _BESIDE:
+                    places.setdefault(place, 0.8)
+                    for other, elsewhere in found.items():
+                        if other != element and place in elsewhere and place - 1 not in elsewhere:
+                            elsewhere[place] *= 0.5
         return found
+
+    def _partly(self, phrase: Phrase, part: str) -> float:
+        weight = _partly(phrase.stems, part)
+        if weight == _PART and "." not in phrase.element and part in self.heads:
+            return 0.35  # "orders" are hardly order lines where there are orders
+        return weight
+
+
+_BESIDE = frozenset(map(stem, ["address", "number", "name", "code", "date", "details", "id", "info"]))
 
 
 def _whole(stems: Sequence[str], said: Sequence[str], place: int) -> bool:
@@ -162,10 +212,10 @@ def _whole(stems: Sequence[str], said: Sequence[str], place: int) -> bool:
     return False
 
 
-def _partly(stems: Sequence[str], part: str, *, alone: float = 1.0) -> float:
+def _partly(stems: Sequence[str], part: str) -> float:
     """How much one word of a phrase says of it: the last one most."""
     if len(stems) == 1:
-        return alone
+        return 1.0
     left = [each for each in stems if each not in _EMPTY]
     if left == [part]:
         return 0.95

@@ -79,7 +79,7 @@ def find_dates(texts: Sequence[str], text: str, words: Sequence[_Placed]) -> Ite
             at += 1
             continue
         form, end, year, sure = found
-        places = frozenset(range(at, end))
+        places = frozenset(range(at - (at > 0 and texts[at - 1] == "fy"), end))
         second = ""
         op, before = _before(texts, at)
         joined = end < len(texts) and texts[end] in ("and", "to", "until", "through", "till")
@@ -100,7 +100,7 @@ def find_dates(texts: Sequence[str], text: str, words: Sequence[_Placed]) -> Ite
 
 def _before(texts: Sequence[str], at: int) -> tuple[str, frozenset[int]]:
     first = at
-    while first and texts[first - 1] in ("the", "year", "early", "end"):
+    while first and texts[first - 1] in ("the", "year", "early", "end", "fy", "fiscal", "financial", "calendar"):
         first -= 1
     for phrase, op in _PHRASES:
         size = len(phrase)

@@ -24,8 +24,11 @@ from dualparse.asking.propose import (
     Draft,
 )
 from dualparse.asking.question import AVG, COUNT, EACH, EXISTS, NOT, ORDER, SHARE, SUM, Question
-from dualparse.asking.terms import LEAST, Evidence, strength
+from dualparse.asking.terms import LEAST as SPOKEN
+from dualparse.asking.terms import Evidence, strength
 from dualparse.database.model import Database, Property
+
+SURE = 0.75  # of a word, from which on what it says is not just near
 
 # cue -> what a form must ask to take it up
 _TAKEN_UP = {
@@ -47,7 +50,8 @@ class Figures:
     named      how surely its names are those of the question
     target     how surely the table it asks for is spoken of
     redundant  parts that explain no word that another part does not explain
-    alike      how near its words are to the question's, by the matcher
+    weak       share of the words that are explained by words that say something near it alone
+    head       whether it asks for the table that the question speaks of first
     """
 
     explained: float
@@ -57,7 +61,8 @@ class Figures:
     named: float
     target: float
     redundant: float = 0.0
-    alike: float = 0.0
+    weak: float = 0.0
+    head: float = 0.0
 
 
 WEIGHTS: Mapping[str, float] = {
@@ -68,7 +73,8 @@ WEIGHTS: Mapping[str, float] = {
     "named": 1.5,
     "target": 0.6,
     "redundant": -0.6,
-    "alike": 4.0,
+    "weak": -0.5,
+    "head": 0.3,
 }
 
 
@@ -88,30 +94,49 @@ def explained_places(question: Question, evidence: Evidence, draft: Draft) -> di
     return found
 
 
-def figures_of(question: Question, evidence: Evidence, database: Database, draft: Draft) -> Figures:
-    """The figures of a draft, without the matcher's."""
+def figures_of(
+    question: Question, evidence: Evidence, database: Database, draft: Draft, people: Mapping[str, float]
+) -> Figures:
+    """The figures of a draft; `people` are the tables of people."""
     explained = explained_places(question, evidence, draft)
     content = question.content
     share = sum(explained.get(place, 0.0) for place in content) / len(content) if content else 1.0
     return Figures(
         share,
-        _missed(question, draft, explained),
+        _missed(question, draft, explained) + other_kind(question, database, draft, people),
         _unsaid(evidence, database, draft),
         draft.cost,
         sum(named.score - 0.6 for named in draft.names),
         max(strength(evidence, draft.target), 0.5 if any(n.type == draft.target for n in draft.names) else 0.0),
         _redundant(question, evidence, database, draft),
+        sum(SPOKEN <= explained.get(place, 0.0) < SURE for place in content) / max(len(content), 1),
+        _head(evidence, database, draft),
     )
+
+
+def _head(evidence: Evidence, database: Database, draft: Draft) -> float:
+    """Whether the first word that speaks of a table speaks of the one that is asked for."""
+    named = {place for each in draft.names for place in each.places}
+    spoken = {
+        place
+        for table in database.by_name
+        for place, weight in evidence.get(table, {}).items()
+        if weight >= 0.7 and place not in named
+    }
+    if not spoken:
+        return 0.0
+    first = min(spoken)
+    return float(evidence.get(draft.target, {}).get(first, 0.0) >= 0.7)
 
 
 def _redundant(question: Question, evidence: Evidence, database: Database, draft: Draft) -> float:
     """How many spoken-of names explain nothing that the rest of the draft does not explain."""
     ways = {element for element in draft.uses if not isinstance(_part(database, element), Property)}
-    counted = [element for element in dict.fromkeys(draft.uses) if element != draft.target]
+    counted = [element for element in dict.fromkeys(draft.uses) if element not in ways]
     of_names = {f"{named.type}.{named.property}" for named in draft.names if named.property}
     redundant = 0.0
     for element in counted:
-        if element in of_names or (element in ways and "." in element) or strength(evidence, element) < LEAST:
+        if element in of_names or strength(evidence, element) < SPOKEN:
             continue
         rest = dict.fromkeys(draft.covers, 1.0)
         for other in draft.uses:
@@ -151,6 +176,20 @@ def _missed(question: Question, draft: Draft, explained: Mapping[int, float]) ->
     if any(not extreme.places <= draft.covers for extreme in question.compared):
         missed += 0.6
     return missed
+
+
+def other_kind(question: Question, database: Database, draft: Draft, people: Mapping[str, float]) -> float:
+    """Whether "when" asks for something else than a date, or "who" for something else than people."""
+    words = [word.text for word in question.words[question.polite :][:3]]
+    if not draft.gives or not words:
+        return 0.0
+    table, _, name = draft.gives.partition(".")
+    held = database.places.get((table, name)) if name else None
+    if words[0] == "when":
+        return 0.7 * (not (isinstance(held, Property) and held.kind == "date"))
+    if words[0] in ("who", "whom") and people:
+        return 0.5 * (name != "" or table not in people)
+    return 0.0
 
 
 def _much(question: Question) -> frozenset[int]:

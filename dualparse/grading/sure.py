@@ -30,6 +30,7 @@ NOWHERE = {
     "target": 0.0,
     "explained": 0.0,
     "score": -2.0,
+    "things": 2.0,
     "unexplained": 4.0,
 }
 

@@ -10,6 +10,8 @@ from shops import SHOP, sqlite_file
 
 import dualparse
 from dualparse.asking.asker import FolderAsker, asks_for_change, open_asker
+from dualparse.asking.evidence import log_odds
+from dualparse.asking.grounds import by_form, of_same, shares_of
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
 from dualparse.errors import InputError
@@ -99,3 +101,26 @@ def test_a_program_that_awaits_goes_on_meanwhile(folder):
         return [reply.said for reply in replies]
 
     assert asyncio.run(both()) == ["number of films", "actors whose country is Chile"]
+
+
+def test_slips_in_the_words_of_the_schema_are_mended_and_told(asker):
+    reply = asker.ask("which fims are longer than two hours")
+    assert [row[0] for row in reply.rows] == ["The Long Ferry", "Dust"] and reply.notes == ("read 'fims' as 'films'",)
+
+
+def test_what_is_asked_for_by_a_name_that_nothing_has_is_refused_by_that_name(asker):
+    reply = asker.ask("what is the budget of Dust")
+    assert reply.status == "refused" and reply.reason == "nothing in the data is called 'budget'"
+
+
+def test_polite_words_ask_for_nothing(asker):
+    plain, polite = (asker.ask(f"{front}how many films there are") for front in ("", "could you please tell me "))
+    assert plain.rows == polite.rows == ((4,),) and polite.kind == "value"
+
+
+def test_readings_that_come_to_the_same_are_one(asker):
+    question, evidence, ranked = asker.ranked("where is Tomas O'Neil from")
+    judged = asker.judged("where is Tomas O'Neil from")[0]
+    assert len(ranked) > 1 and judged.evidence["share"] >= log_odds(judged.shares[0])
+    twice = [ranked[0], ranked[0]]
+    assert of_same(shares_of(twice), (0, 1)) == [0.5, 0.5] and of_same(shares_of(twice), by_form(twice)) == [1.0]
