@@ -102,9 +102,11 @@ async def ask(server: Server, questions: list[str], *, clients: int, seconds: fl
     return latencies
 
 
-async def post(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes) -> bytes:
+async def post(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes, *, path: str = "/parse"
+) -> bytes:
     """One request over an open connection. A full HTTP client would use more of the two cores than the server does."""
-    head = f"POST /parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     writer.write(head.encode() + b"\r\n\r\n" + body)
     told = (await reader.readuntil(b"\r\n\r\n")).lower()
     answer = await reader.readexactly(int(told.split(b"content-length:")[1].split(b"\r\n")[0]))
@@ -157,6 +159,19 @@ def compare(
     }
 
 
+def beside(stored: Path, found: dict[str, object]) -> Iterator[str]:
+    """What the stored figures of another day say of the same; rates of different machines tell little."""
+    if not stored.is_file():
+        return
+    earlier = json.loads(stored.read_text(encoding="utf-8"))
+    for name in ("one client", "one by one", "batched"):
+        now, then = found[name], earlier[name]
+        assert isinstance(now, dict)
+        stored_figures = f"{then['per_second']:.1f} requests/s, p99 {then['p99_ms']:.1f} ms"
+        ratio = now["per_second"] / then["per_second"]
+        yield f"{name:10}  stored at {earlier['commit']}: {stored_figures}; now {ratio:.2f} times as many"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path)
@@ -165,6 +180,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60, help="most for one round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--compiled", action="store_true", help="both servers search with compiled steps")
+    parser.add_argument("--stored", type=Path, default=Path("results/bench-serve.json"), help="figures to compare with")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     cores = keep_to_cores(CORES)
@@ -186,6 +202,8 @@ def main() -> None:
         print(f"{name:10}  {row['per_second']:7.1f} requests/s   {times} a request   others {row['others']:.0%}")
     print(f"{options.clients} clients, batched against one by one: {found['ratio']} times")
     print(f"against one client that asks one question after the other: {found['ratio_to_one_client']} times")
+    for line in beside(options.stored, found):
+        print(line)
     if options.out:
         write_text(options.out, json.dumps(about | found, indent=1) + "\n")
 
