@@ -58,10 +58,10 @@ class Answers:
         try:
             return self.executor.execute(text, seconds=seconds), None, VALID
         except LFSyntaxError as error:
-            # The traceback would keep the frames of the failed run alive for as long as the answer is kept.
-            return "", error.with_traceback(None), Verdict(surface=False, semantics=False, reason=str(error))
+            # Its own past would keep the frames of the failed run alive for as long as the answer is kept.
+            return "", error.anew(), Verdict(surface=False, semantics=False, reason=str(error))
         except LFExecutionError as error:
-            return "", error.with_traceback(None), Verdict(surface=True, semantics=False, reason=str(error))
+            return "", error.anew(), Verdict(surface=True, semantics=False, reason=str(error))
 
     def fresh(self, text: str, seconds: float | None = None) -> tuple[Verdict, str | None]:
         """Verdict and denotation of a form, within so many seconds; nothing is remembered."""
@@ -72,7 +72,7 @@ class Answers:
         """The printed denotation; raises one of the two logical-form errors."""
         denotation, error, _ = self._outcome(text)
         if error is not None:
-            raise error.with_traceback(None)
+            raise error.anew()
         return denotation
 
     def check(self, text: str) -> Verdict:

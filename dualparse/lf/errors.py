@@ -14,6 +14,10 @@ class LFSyntaxError(ValueError):
         self.reason, self.position = reason, position
         super().__init__(reason if position is None else f"{reason} (at token {position + 1})")
 
+    def anew(self) -> LFSyntaxError:
+        """The same error without a past: one that is kept must not keep the frames it went through."""
+        return LFSyntaxError(self.reason, position=self.position)
+
 
 class LFExecutionError(ValueError):
     """The tree is well formed and has no meaning in this domain."""
@@ -21,6 +25,10 @@ class LFExecutionError(ValueError):
     def __init__(self, reason: str):
         self.reason = reason
         super().__init__(reason)
+
+    def anew(self) -> LFExecutionError:
+        """The same error without a past."""
+        return LFExecutionError(self.reason)
 
 
 LF_ERRORS = (LFSyntaxError, LFExecutionError)

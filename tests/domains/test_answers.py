@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from dualparse.domains.answers import Answers
@@ -81,3 +84,21 @@ def test_what_strangers_ask_is_not_remembered(answers):
     assert len(runs) == 3
     assert answers.fresh("( call note")[1] is None
     assert not answers.fresh("( call note ( string a ) )", 1.0)[0].semantics
+
+
+def test_what_is_kept_keeps_nothing_of_those_who_asked(answers):
+    """An error that is raised holds the frames it went through, with all that stands in them."""
+
+    class Asked:
+        pass
+
+    def ask() -> weakref.ref[Asked]:
+        here = Asked()
+        for _ in range(2):  # the first fails, the second is told what is kept
+            with pytest.raises(LFExecutionError):
+                answers.execute("( call note ( var s ) )")
+        return weakref.ref(here)
+
+    left = ask()
+    gc.collect()
+    assert left() is None
