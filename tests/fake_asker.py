@@ -41,6 +41,8 @@ class FakeAsker:
                 probability=0.07,
                 reason="nobody here knows the word 'capital'",
             )
+        if "one kind" in question:
+            return Reply(question, AMBIGUOUS, choices=CHOICES[:1], probability=0.3)
         if "kinds" in question:
             return Reply(question, AMBIGUOUS, choices=CHOICES, probability=0.48)
         if "broken" in question:

@@ -115,7 +115,9 @@ class Reader:
 
     def _split(self, text: str) -> list[Word]:
         parts = text.split()
-        words = [word for part in parts[:MAX_PARTS] for word in self._resolve(part)]
+        words: list[Word] = []
+        for part in parts[:MAX_PARTS]:
+            words.extend(self._resolve(part, words[-1].text if words else ""))
         if not words:
             raise InputError("the question has no words" if parts else "the question is empty")
         if len(words) > MAX_WORDS or len(parts) > MAX_PARTS:
@@ -146,20 +148,29 @@ class Reader:
     def _stem(self, word: str) -> str:
         return self._preparation.stem(word) if self._preparation else word
 
-    def _resolve(self, part: str) -> list[Word]:
-        """What stands between two spaces as one word or several; none where it is punctuation."""
+    def _resolve(self, part: str, before: str) -> list[Word]:
+        """What stands between two spaces, after the word `before`, as one word or several; none where it is
+        punctuation."""
         if part in self._words:
             return [Word(part, part)]
         words: list[Word] = []
         for cleaned in _cleaned(part).split():
+            owner = _core(cleaned.lower()).removesuffix("'s")
+            if owner != _core(cleaned.lower()) and self._ends_name(before, owner):
+                words.append(Word(owner, cleaned.strip('?!.,;:"()[]')))
+                continue
             pieces = next(filter(self._knows_all, _spellings(cleaned)), None)
-            pieces = pieces or _apart(_core(cleaned.lower()).removesuffix("'s"))
+            pieces = pieces or _apart(owner)
             typed = cleaned.strip('?!.,;:"()[]')
             words.extend(Word(piece, typed if len(pieces) == 1 else piece) for piece in pieces if piece)
         return words
 
     def _knows_all(self, pieces: Sequence[str]) -> bool:
         return all(self._knows(piece) or piece in numerals.WORDS or numerals.is_number(piece) for piece in pieces)
+
+    def _ends_name(self, before: str, word: str) -> bool:
+        """Whether both together end a name: of the "Marmot Hut's beds" the hut is meant, not huts."""
+        return any(phrase[-2:] == (before, word) for phrase in self._phrases.get(word, ()))
 
     def _spell(self, words: Sequence[Word], notes: list[str]) -> list[Word]:
         """Unknown words that are nearly known ones become these."""

@@ -68,6 +68,7 @@ def words(text: str) -> str:
         ("AC/DC's huts", "ac/dc huts"),
         ("the ac-dc's huts", "the ac dc huts"),
         ("Rotzahn's huts", "rotzahn huts"),
+        ("the Marmot Hut's beds", "the marmot hut beds"),
     ],
 )
 def test_case_punctuation_and_joints_do_not_matter(typed, expected):

@@ -70,7 +70,7 @@ def show(reply: Reply, console: Screen, *, sql: bool = False) -> None:
             console.print(f"  did you mean: {choice.said}?")
         return
     if reply.status == "ambiguous":
-        console.print("this can mean:")
+        console.print("this can mean:" if len(reply.choices) > 1 else "not sure; this may be meant:")
         for choice in reply.choices:
             console.print(f"  {choice.said} ({choice.probability:.0%})")
             console.print(f"    {choice.form}")

@@ -10,7 +10,7 @@ const percent = (probability) => `${Math.round(100 * probability)} %`;
 
 /** Draw a reply. `chosen`: a person has picked its form, so nothing is to be said of how likely it is. */
 export function draw(reply, { chosen = false } = {}) {
-  $("outcome").textContent = chosen && reply.status === "answered" ? "Answer to your reading" : TITLES[reply.status];
+  $("outcome").textContent = titleOf(reply, chosen);
   $("result").dataset.status = reply.status;
   drawSure(reply, chosen);
   $("notes").replaceChildren(...reply.notes.map((note) => make("li", {}, sentence(note))));
@@ -24,6 +24,11 @@ export function draw(reply, { chosen = false } = {}) {
   drawPages(reply);
   show($("export"), reply.status === "answered" && reply.total > 0);
   $("status").textContent = `${$("outcome").textContent}: ${reply.status === "answered" ? inShort(reply) : $("said").textContent}`;
+}
+
+function titleOf({ status, choices }, chosen) {
+  if (status === "ambiguous" && choices.length === 1) return "Is this what you mean?";
+  return chosen && status === "answered" ? "Answer to your reading" : TITLES[status];
 }
 
 function drawSure(reply, chosen) {
@@ -50,7 +55,7 @@ export function drawChoices(asked, form, pick) {
   const others = asked.choices.filter((each) => asked.status === "ambiguous" || each.probability >= LIKELY);
   const choices = others.length ? [...own, ...others] : [];
   show($("choices"), choices.length > 0);
-  $("choices-title").textContent = asked.status === "refused" ? "Did you mean" : "It can mean";
+  $("choices-title").textContent = asked.status === "refused" ? "Did you mean" : choices.length > 1 ? "It can mean" : "It may mean";
   $("choice-list").replaceChildren(
     ...choices.map((choice) =>
       make(

@@ -79,6 +79,14 @@ def test_a_question_back_is_answered_by_a_button(page, journal):
     expect(page.get_by_role("button", name="I meant this reading")).to_be_visible()
 
 
+def test_a_single_reading_that_is_unsure_is_asked_about(page):
+    ask(page, "one kind of films")
+    expect(page.locator("#outcome")).to_have_text("Is this what you mean?")
+    expect(page.locator("#choice-list button")).to_have_attribute("aria-pressed", "false")
+    page.locator("#choice-list button").click()
+    expect(page.locator(".values tbody tr")).to_have_count(100)
+
+
 def test_a_refusal_says_why(page, journal):
     ask(page, "what is the capital of france")
     expect(page.locator("#outcome")).to_have_text("No answer")
