@@ -1,16 +1,16 @@
-"""Connecting to a database: seconds and memory of `dualparse connect`, and how long names take to be found.
+"""Connecting to a database: seconds and memory of `dualparse connect`, of finding names, and of answers.
 
     python -m benchmarks.connect [--rows 15000 1000000] [--engines sqlite duckdb] [--out results/bench-connect.json]
 
 A seeded script makes a shop (people, products, orders, lines) of so many rows, and a register of as many names. Every
-connection runs in a process of its own, whose highest memory is measured; questions are asked in one more.
+connection runs in a process of its own, whose highest memory is measured; questions are asked in one more. Sizes and
+engines that are measured take the place of those in the file; the others stay.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import resource
 import sqlite3
@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 import duckdb
 
@@ -27,7 +28,7 @@ from benchmarks.load import processor
 from dualparse.files import write_text
 from dualparse.lab.sweep.jobs import current_commit
 
-SEED, BATCH, QUESTIONS = 7, 20_000, 200
+SEED, BATCH, QUESTIONS, ROUNDS = 7, 20_000, 200, 5
 _SYLLABLES = [first + rest for first in "bcdfghjklmnprstvwz" for rest in ("a", "e", "i", "o", "u", "an", "el", "or")]
 _TABLES = """
 CREATE TABLE people (person_id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, country VARCHAR, born DATE);
@@ -35,6 +36,21 @@ CREATE TABLE products (product_id INTEGER PRIMARY KEY, title VARCHAR, category V
 CREATE TABLE orders (order_id INTEGER PRIMARY KEY, person_id INTEGER, ordered_at DATE, status VARCHAR);
 CREATE TABLE lines (line_id INTEGER PRIMARY KEY, order_id INTEGER, product_id INTEGER, quantity INTEGER)
 """
+_INDEXES = "CREATE INDEX ordered ON orders (person_id); CREATE INDEX priced ON products (unit_price)"
+_ASKED = (
+    "how many orders are there",
+    "how many orders are paid",
+    "which products cost more than 99",
+    "how many people were born in 1970",
+    "what is the average unit price of the products",
+    "how many orders did {name} make",
+    "which city does {name} live in",
+    "what is the most expensive product",
+)
+_PEOPLE = (
+    "SELECT text FROM name JOIN part ON part.id = name.part WHERE part.kind = 'label' AND type = 'person' LIMIT 1000"
+)
+_FILTER = "( filter ( all product ) unit_price = ( number {price} money ) )"
 _SHARES = {"people": 0.2, "products": 0.05, "orders": 0.25, "lines": 0.5}
 
 
@@ -75,6 +91,7 @@ def make_shop(path: Path, rows: int) -> None:
         for table, content in tables(rows):
             width = len(connection.execute(f"SELECT * FROM {table} LIMIT 0").description)
             connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * width)})", content)
+        connection.executescript(_INDEXES)
     connection.close()
 
 
@@ -95,6 +112,8 @@ def as_duckdb(source: Path, target: Path) -> None:
             while rows := cursor.fetchmany(BATCH):
                 columns = {f"c{place}": list(values) for place, values in enumerate(zip(*rows, strict=True))}
                 _append(made, name, columns)
+        for (declared,) in connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"):
+            made.execute(declared)
     connection.close()
 
 
@@ -159,23 +178,62 @@ def asked(folder: Path) -> dict[str, float]:
     }
 
 
+def answered(folder: Path) -> dict[str, float]:
+    """Milliseconds of the first answer, opening included, of an answer when all is open, and of a filter on an indexed
+    column alone."""
+    from dualparse.asking.asker import open_asker
+
+    start = time.perf_counter()
+    with open_asker(folder) as asker:
+        asker.ask(_ASKED[0])
+        first = time.perf_counter() - start
+        rng = random.Random(SEED)
+        names = asker.index.connection.execute(_PEOPLE).fetchall()
+        taken, filters = [], []
+        for _ in range(ROUNDS):
+            for question in _ASKED:
+                start = time.perf_counter()
+                asker.ask(question.format(name=rng.choice(names)[0]))
+                taken.append(1000 * (time.perf_counter() - start))
+            form = _FILTER.format(price=rng.randint(1, 9999) / 100)
+            start = time.perf_counter()
+            asker.runner.answer(form)
+            filters.append(1000 * (time.perf_counter() - start))
+    return {
+        "milliseconds to the first": round(1000 * first),
+        "milliseconds, median": round(median(taken), 1),
+        "milliseconds, slowest": round(max(taken), 1),
+        "milliseconds of a filter, median": round(median(filters), 2),
+        "megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[15_000, 1_000_000])
     parser.add_argument("--engines", nargs="+", default=["sqlite", "duckdb"], choices=["sqlite", "duckdb"])
     parser.add_argument("--out", type=Path, default=Path("results/bench-connect.json"))
     parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--answer", type=Path, help=argparse.SUPPRESS)
     told = parser.parse_args()
-    if told.ask:
-        print(json.dumps(asked(told.ask)))
+    if told.ask or told.answer:
+        print(json.dumps(asked(told.ask) if told.ask else answered(told.answer)))
         return
-    results: list[dict[str, object]] = []
     for rows in told.rows:
         for what, make in (("shop", make_shop), ("names", make_names)):
             with tempfile.TemporaryDirectory() as folder:
-                results += _measured(Path(folder), what, rows, make, told.engines)
-    about = {"processor": processor(), "load": os.getloadavg()[1], "commit": current_commit(), "results": results}
-    write_text(told.out, json.dumps(about, indent=1) + "\n")
+                for figures in _measured(Path(folder), what, rows, make, told.engines):
+                    _store(told.out, figures)
+
+
+def _store(path: Path, figures: dict[str, object]) -> None:
+    """Put figures into the file of results, in the place of older ones of the same database, engine and size."""
+    known = json.loads(path.read_text(encoding="utf-8"))["results"] if path.is_file() else []
+    same = [figures[key] for key in ("rows", "database", "engine")]
+    kept = [each for each in known if [each[key] for key in ("rows", "database", "engine")] != same]
+    kept.append(figures | {"commit": current_commit()})
+    kept.sort(key=lambda each: (each["rows"], each["database"], each["engine"]))
+    write_text(path, json.dumps({"processor": processor(), "results": kept}, indent=1) + "\n")
 
 
 def _measured(folder: Path, what: str, rows: int, make, engines: list[str]) -> Iterator[dict[str, object]]:
@@ -192,11 +250,18 @@ def _measured(folder: Path, what: str, rows: int, make, engines: list[str]) -> I
             "engine": engine,
             "rows": rows,
             "connect": connected(database, out),
+            "names": _apart("--ask", out),
         }
-        asking = [sys.executable, "-m", "benchmarks.connect", "--ask", str(out)]
-        figures["questions"] = json.loads(subprocess.run(asking, check=True, capture_output=True, text=True).stdout)
+        if what == "shop":
+            figures["answers"] = _apart("--answer", out)
         print(json.dumps(figures), flush=True)
         yield figures
+
+
+def _apart(what: str, folder: Path) -> dict[str, float]:
+    """Measured in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.connect", what, str(folder)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def ask(
-    target: Annotated[str, typer.Argument(help="A connected folder, or a run folder.", metavar="DIR")],
+    target: Annotated[str, typer.Argument(help="A connected folder, a run folder, or the name of a domain.", metavar="DIR")],
     question: Annotated[
         str, typer.Argument(help="A question; without one, questions are read from standard input, one a line.")
     ] = "",
@@ -36,11 +36,12 @@ def ask(
     database: Annotated[str, typer.Option(help="Another location of the data.", metavar="DATABASE")] = "",
     today: Annotated[str, typer.Option(help='The day "last month" is seen from (YYYY-MM-DD).', metavar="DAY")] = "",
 ) -> None:
-    """Answer questions about a connected database, without any training, or by a trained run.
+    """Answer questions about a connected database or a domain, without any training, or by a trained run.
 
     The answer says what was understood and how sure that is; where several readings are close, it asks back.
 
     Example: dualparse ask shop "which films are longer than two hours"
+    Example: dualparse ask trails "which huts have showers"
     """
     with needs_database():
         from dualparse.use.asking import open_any
