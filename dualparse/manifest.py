@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from dualparse import __version__
 from dualparse.errors import InputError
 from dualparse.files import flush, write_text
 
@@ -47,7 +48,8 @@ def changing(folder: Path, name: str) -> Iterator[None]:
 
 
 def _write(folder: Path, listed: Mapping[str, dict[str, int | str]]) -> None:
-    write_text(folder / NAME, json.dumps({"files": dict(sorted(listed.items()))}, indent=1) + "\n")
+    told = {"dualparse": __version__, "files": dict(sorted(listed.items()))}
+    write_text(folder / NAME, json.dumps(told, indent=1) + "\n")
 
 
 def verify(folder: Path, *, missing: bool = False) -> int | None:

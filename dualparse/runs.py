@@ -10,6 +10,7 @@ confidence.json                  how likely its answers are right (`dualparse.as
 learned.jsonl                    what people have said is meant (`dualparse.asking.memory`)
 manifest.json                    the size and SHA-256 of the files above, written when all stages are finished
 predictions.SPLIT.jsonl, metrics.json   what `evaluate` found
+domain                           how its database is asked (`dualparse.asking.folder_domain`), where it has one
 refit                            a run folder: the same once more, with the dev pairs as well
 members/2 ...                    run folders with other seeds: parsers that answer together with its own
 """
@@ -28,6 +29,7 @@ from dualparse.config import MEMBERS, Recipe, read_saved_recipe, write_recipe
 from dualparse.data.batch import DIRECTIONS, Direction
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
+from dualparse.domains.registry import trained_on
 from dualparse.engines.found import Options
 from dualparse.errors import InputError
 from dualparse.files import write_text
@@ -108,6 +110,10 @@ class Run:
         from dualparse.networks.tensors import save_tensors
 
         save_tensors(self.weights(stage), module.state_dict(), metadata)
+
+    def domain(self) -> Domain:
+        """The domain it was trained on: the one it holds itself, or the one its recipe names."""
+        return trained_on(self.folder, self.recipe.domain)
 
     def agent(self, direction: Direction, domain: Domain, device: torch.device, *, weights: str | None = None) -> Agent:
         """A trained agent; `weights` names others than the final ones."""

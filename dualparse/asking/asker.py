@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date as Day
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
 from dualparse.asking.familiar import common_words
 from dualparse.asking.grounds import Judged, by_form, default_trust, grounds, judge
+from dualparse.asking.labels import Labels
 from dualparse.asking.lexis import lexis
-from dualparse.asking.names_in import Named, names_in
+from dualparse.asking.masks import Masks
+from dualparse.asking.names_in import Named, explained, names_in
 from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Draft, Proposer
 from dualparse.asking.question import Question, take_apart, words_of
@@ -40,6 +43,7 @@ from dualparse.lf.errors import LF_ERRORS
 MOST_WORDED = 60  # drafts that are typed, worded and matched
 MOST_CHOICES = 3
 MOST_BESIDE = 2  # values shown beside things
+KNOWN = 0.99  # that an answer is right whose question has a label
 CLOSE = 0.3  # share of the first reading that one has to be offered
 FAINT, LOOKED_AT = 0.08, 6  # share from which on, and number of readings that are run to see which say the same
 
@@ -72,6 +76,11 @@ class FolderAsker(Asker):
         )
         self.trust = trust_of(connected.folder)
         self._lock = RLock()
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What people have said is meant, in the pairs of the folder."""
+        return Labels(self.connected.folder, Masks(self, all_kinds=True))
 
     def close(self) -> None:
         with self._lock:
@@ -106,6 +115,8 @@ class FolderAsker(Asker):
         command = asks_for_change(text)
         if command:
             return Reply(text, REFUSED, reason=f"questions are answered here, nothing is changed: {command!r}")
+        if form := self.labels.form_of(text):
+            return replace(self.run(form, text), probability=KNOWN)
         question, evidence, ranked = self.ranked(text)
         if not ranked:
             return Reply(text, REFUSED, reason="no word of this speaks of the data")
@@ -291,16 +302,6 @@ def trust_of(folder: Path) -> Trust:
     """What is known of the answers about a folder."""
     path = folder / TRUST
     return read_trust_file(path) if path.is_file() else default_trust()
-
-
-def explained(question: Question, evidence: Evidence) -> frozenset[str]:
-    """Words that say something by themselves: they are names only where they are written as names."""
-    spoken = {place for places in evidence.values() for place, weight in places.items() if weight >= 0.6}
-    spoken |= {place for amount in question.amounts for place in amount.places}
-    spoken |= {place for dates in question.dates for place in dates.places}
-    spoken |= {place for each in (*question.extremes, *question.compared) for place in each.places}
-    spoken |= {place for cue in question.cues.values() for places in cue for place in places}
-    return frozenset(question.words[place].text for place in spoken)
 
 
 def without_names(question: Question, names: Sequence[Named]) -> Question:

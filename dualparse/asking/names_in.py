@@ -13,6 +13,7 @@ from typing import Any
 
 from dualparse.asking.lexis import lexis
 from dualparse.asking.question import STOP, Question
+from dualparse.asking.terms import Evidence
 from dualparse.database.candidates import Candidate, candidates
 from dualparse.database.fold import squash
 from dualparse.database.index import LABEL, Index
@@ -60,6 +61,16 @@ def names_in(
         if places and not all(question.words[place].text in STOP for place in places):
             found += _readings(candidate, places, index, categories)
     return found + list(_peoples(question, index))
+
+
+def explained(question: Question, evidence: Evidence) -> frozenset[str]:
+    """Words that say something by themselves: they are names only where they are written as names."""
+    spoken = {place for places in evidence.values() for place, weight in places.items() if weight >= 0.6}
+    spoken |= {place for amount in question.amounts for place in amount.places}
+    spoken |= {place for dates in question.dates for place in dates.places}
+    spoken |= {place for each in (*question.extremes, *question.compared) for place in each.places}
+    spoken |= {place for cue in question.cues.values() for places in cue for place in places}
+    return frozenset(question.words[place].text for place in spoken)
 
 
 def _readings(

@@ -120,6 +120,8 @@ class RunAsker(Asker):
         return Choice(form, self.sayer.say(form), round(weighed.chance(option), 4))
 
     def _answered(self, reply: Reply, form: str) -> Reply:
+        if self.parser.domain.answer is not None:
+            return answered(reply, self.parser.domain.answer(reply.form))
         answer, notes = answer_of(form, self.parser.domain, self.sayer.plain)
         if answer is None:
             return replace(reply, notes=(*reply.notes, *notes))

@@ -43,6 +43,11 @@ class Sayer:
 
     def say(self, form: str) -> str:
         """A form in plain words."""
+        if self.domain.say is not None:
+            try:
+                return self.domain.say(form)
+            except LF_ERRORS:
+                return own_words(form)
         if self.plain is not None:
             try:
                 return self._said(self.plain.checker.typed_text(form))

@@ -17,7 +17,7 @@ from dualparse.choosing.ranking import Hypothesis
 from dualparse.data.examples import load_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
-from dualparse.domains.text import Reading
+from dualparse.domains.text import Reading, unknown_names
 from dualparse.lf.errors import LFSyntaxError
 
 KNOWN = 0.99  # probability of a reading that somebody has said is meant by this very question
@@ -88,7 +88,7 @@ class Scales:
         alike they are; `known` says that the first form found was said to be meant by this very question."""
         alike = recalled or {}
         candidates = [
-            self._candidate(each, way, _bonus(alike.get(each.tokens, 0.0)))
+            self._candidate(each, way, _bonus(alike.get(each.tokens, 0.0)), reading)
             for each, way in zip(found, back, strict=True)
         ]
         if known:
@@ -117,9 +117,9 @@ class Scales:
             known,
         )
 
-    def _candidate(self, found: Hypothesis, back: float | None, bonus: float) -> Candidate:
+    def _candidate(self, found: Hypothesis, back: float | None, bonus: float, reading: Reading) -> Candidate:
         text = found.text
-        valid = self.domain.check(text).ok
+        valid = self.domain.check(text).ok and not unknown_names(found.tokens, reading.names)
         return Candidate(text, valid, self._comes_to(text), found.log_prob, len(found.tokens), back, bonus)
 
     def _comes_to(self, form: str) -> str:

@@ -161,6 +161,8 @@ def listed_pairs(examples: Sequence[Example], path: Path) -> set[int]:
 def load_examples(domain: Domain, *, dev_seed: int) -> Splits:
     """Read all files of a domain; dev is drawn from train where the domain has no dev file. A missing file is empty."""
     read = {name: read_examples(path) for name, path in domain.files.items()}
+    if domain.reads is not None:
+        read = {name: [Example(*domain.reads(each.query, each.lf)) for each in some] for name, some in read.items()}
     train = [example for example in read.get("train", []) if example.labeled]
     one_sided = [example for name in ("train", "extra", "queries") for example in read.get(name, [])]
     for name in ("dev", "test"):

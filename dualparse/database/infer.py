@@ -196,10 +196,13 @@ def _table(
     for link in links:
         relations.append(_link(draft, link, by_place, called))
     referring = {column for key in draft.foreign if len(key.columns) == 1 for column in key.columns}
+    label = find_label(draft.profile, draft.key)
     properties = [
         _property(owner, profile, draft.profile.rows, called)
         for profile in draft.profile.columns
-        if profile.kind != "bytes" and profile.name not in referring and not _only_tells_apart(profile, draft.key)
+        if profile.kind != "bytes"
+        and profile.name not in referring
+        and not _only_tells_apart(profile, draft.key, label)
     ]
     kinds_of_key = tuple("number" if _is_whole(draft, column) else "text" for column in draft.key)
     return Table(
@@ -207,7 +210,7 @@ def _table(
         source=(raw.schema, raw.name) if raw.schema else (raw.name,),
         key=draft.key,
         key_kinds=kinds_of_key,
-        label=find_label(draft.profile, draft.key),
+        label=label,
         properties=tuple(properties),
         relations=tuple(relations),
         rows=draft.profile.rows,
@@ -222,9 +225,12 @@ def _is_whole(draft: _Draft, column: str) -> bool:
     return profile.column.type == "integer" if not profile.samples else profile.whole
 
 
-def _only_tells_apart(profile: Profile, key: tuple[str, ...]) -> bool:
-    """A key that is a number says nothing about a thing."""
-    return profile.name in key and (profile.whole or profile.column.type == "integer" or not profile.short)
+def _only_tells_apart(profile: Profile, key: tuple[str, ...], label: tuple[str, ...]) -> bool:
+    """A key that is a number says nothing about a thing, nor does one that is called an id where there is a name."""
+    if profile.name not in key:
+        return False
+    called_id = bool(label) and profile.name not in label and names.split(profile.name)[-1:] == ("id",)
+    return called_id or profile.whole or profile.column.type == "integer" or not profile.short
 
 
 def _relation(

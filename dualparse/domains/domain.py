@@ -5,15 +5,18 @@ Nothing above this level asks which domain it has; it asks the domain to check, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dualparse.domains.lexicon import Lexicon
 from dualparse.domains.metrics import Metric, exact
+from dualparse.domains.results import Answer
 from dualparse.domains.text import Preparation
 from dualparse.lf.guide import Guide
 from dualparse.lf.verdict import Verdict
+
+Tokens = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,10 @@ class Domain:
     opened_as  what `open_domain` of another process takes to open the same; empty for a domain made in a program
     files      split name ("train", "dev", "test", "extra", "queries") -> tab-separated file; a missing "dev" means
                that dev is drawn from train
+    canonical  (how many, seed) -> pairs of an utterance and its form, where no grammar file makes them
+    reads      a pair as its files have it -> as models learn it, with placeholders for names; either side may be None
+    answer     a form, without placeholders -> its answer, where a database gives it; say: the same in plain words
+    keep       write into a folder what a run needs to be asked where the domain's own folder is not
     guide      tokens that can always be written -> what the types of the domain let a form become; None where it has no
                types: search can then be held to complete trees alone
     """
@@ -51,3 +58,8 @@ class Domain:
     preparation: Preparation | None = None  # what its queries went through before they became data
     guide: Callable[[Collection[str]], Guide] | None = None
     phrases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what people call types and properties
+    canonical: Callable[[int, int], Sequence[tuple[str, str]]] | None = None
+    reads: Callable[[Tokens | None, Tokens | None], tuple[Tokens | None, Tokens | None]] | None = None
+    answer: Callable[[str], Answer] | None = None
+    say: Callable[[str], str] | None = None
+    keep: Callable[[Path], None] | None = None

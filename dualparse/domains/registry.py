@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import cast
 
 from dualparse.domains import folder
 from dualparse.domains.domain import Domain
@@ -28,6 +29,8 @@ SHIPPED = (
     "dualparse.domains.overnight:FAMILY",
 )
 GROUP = "dualparse.domains"  # of entry points
+KEPT = "domain"  # folder of a run: how its database is asked, so that the run can be taken elsewhere
+CONNECTED = "dualparse.asking.folder_domain:load"  # a folder that is connected to a database
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ def _open_elsewhere(name: str) -> Domain:
     if found := _opened(name, _shipped()):
         return found
     if (path / folder.DESCRIPTION).is_file():  # before other packages, of which one may be broken
-        return folder.load(path)
+        return open_folder(path)
     if found := _opened(name, _plugged_in()):
         return found
     if path.is_dir():
@@ -118,6 +121,19 @@ def _open_elsewhere(name: str) -> Domain:
     if rest and family not in (each.name for each in families()):
         raise InputError("no such folder", path=path)
     raise InputError(unknown_name("domain", rest or name, domain_names()) + ", or the path of a domain folder")
+
+
+def open_folder(path: Path) -> Domain:
+    """The domain of a folder: one of facts, or one that is connected to a database."""
+    if folder.read_description(path / folder.DESCRIPTION).database:
+        load = cast(Callable[[Path], Domain], load_object(CONNECTED, what="domain"))
+        return load(path)
+    return folder.load(path)
+
+
+def trained_on(run: Path, name: str) -> Domain:
+    """The domain of a run: the one its folder holds, or the one of the name in its recipe."""
+    return open_domain(str(run / KEPT) if (run / KEPT).is_dir() else name)
 
 
 def _path(name: str) -> Path:

@@ -74,6 +74,18 @@ class Preparation:
     form: Callable[[Sequence[str]], tuple[list[str], dict[str, str]]]
 
 
+_PLACEHOLDER = re.compile(r"[^\s()]+\.@\d+")
+
+
+def unknown_names(tokens: Iterable[str], names: Mapping[str, str]) -> list[str]:
+    """Placeholders of a form that stand for nothing in its question.
+
+    >>> unknown_names(["(", "get", "hut.@1", "beds", ")"], {"hut.@0": "hut.marmot_hut"})
+    ['hut.@1']
+    """
+    return [token for token in tokens if token not in names and _PLACEHOLDER.fullmatch(token)]
+
+
 class Reader:
     """Reads questions for one model. It never changes, so any number of threads may use one.
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from dualparse.config import LEARNED_FROM_DEV, read_saved_recipe
 from dualparse.domains.domain import Domain
-from dualparse.domains.registry import open_domain
+from dualparse.domains.registry import trained_on
 from dualparse.errors import InputError
 from dualparse.lf.canonical import ORDER_FREE
 from dualparse.lf.errors import LFSyntaxError
@@ -97,7 +97,7 @@ def read_mistakes(run: Path, *, split: str) -> Mistakes:
     if not path.is_file():
         raise InputError(f"no such file; dualparse evaluate {run} --split {split} writes it", path=path)
     records = list(_records(path))
-    domain = open_domain(recipe.domain)
+    domain = trained_on(run, recipe.domain)
     mistakes = [explain(record, domain) for record in records if not record["exact"]]
     return Mistakes(run.resolve().name, split, len(records), mistakes)
 

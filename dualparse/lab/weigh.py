@@ -16,7 +16,6 @@ from dualparse.choosing.ranking import Found
 from dualparse.config import Recipe
 from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
-from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.evaluate import judge
 from dualparse.runs import REFIT, Run, search_options
@@ -76,7 +75,7 @@ def try_ways(
     lf_lm."""
     check(run, parsers)
     recipe = run.recipe
-    domain = open_domain(recipe.domain)
+    domain = run.domain()
     dev = load_splits(domain, recipe.data).dev
     queries = [example.query or () for example in dev]
     search = run.search(domain, device, count=parsers)

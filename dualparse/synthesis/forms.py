@@ -36,6 +36,7 @@ ADDED, DROPPED = "condition added", "condition dropped"
 FREQUENCY_POWER = 0.5
 DRAWS = 300  # derivations in a row that gave nothing new, before all of them are gone through
 DROP = 0.3  # of new forms made of known ones, about the share that has a condition less and not one more
+MOST_OF_A_SCHEMA = 20_000  # forms, where all are asked for
 FUTILE = 5  # the same where so many derivations were drawn for each that was new
 PATIENCE = 20_000  # replacements in a row that gave nothing new, before the ontology counts as exhausted
 
@@ -102,8 +103,11 @@ def synthesize(
     """
     rng = random.Random(f"synthesis {seed}")
     known = forms.get("train", ())
-    source = source or ("grammar" if domain.grammar is not None else "ontology")
-    if source == "grammar":
+    made = domain.canonical if domain.grammar is None else None
+    source = source or ("grammar" if domain.grammar is not None or made is not None else "ontology")
+    if source == "grammar" and made is not None:
+        result = from_schema(made, n=n or MOST_OF_A_SCHEMA, seed=seed, known=known, normalize_form=domain.normalize)
+    elif source == "grammar":
         if domain.grammar is None:
             raise InputError(f"the domain {domain.name!r} has no grammar")
         grammar = read_grammar(domain.grammar)
@@ -127,6 +131,28 @@ def synthesize(
             raise InputError(f"the domain {domain.name!r} has no {needed} to make new forms from")
         result = from_ontology(known, domain.ontology, n=n, rng=rng, entities=domain.lexicon.entities)
     result.compare({name: others for name, others in forms.items() if name != "train"}, domain.normalize)
+    return result
+
+
+def from_schema(
+    make: Callable[[int, int], Sequence[tuple[str, str]]],
+    *,
+    n: int,
+    seed: int,
+    known: Iterable[str] = (),
+    normalize_form: Callable[[str], str] = normalize_text,
+) -> Synthesis:
+    """Take `n` of the forms that the schema of a database lets say, with their utterances, and training has not."""
+    start = time.perf_counter()
+    trained = {normalize_form(form) for form in known}
+    result = Synthesis()
+    for utterance, form in make(n + len(trained), seed):
+        if normalize_form(form) in trained:
+            result.rejected[KNOWN] += 1
+        elif len(result.forms) < n:
+            result.forms.append(Synthetic(form, DERIVED, utterance=utterance))
+    result.complete = len(result.forms) < n
+    result.seconds = time.perf_counter() - start
     return result
 
 

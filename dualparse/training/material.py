@@ -103,7 +103,8 @@ def load_material(recipe: Recipe, domain: Domain | None = None) -> Material:
     train, known = _training(domain, splits, settings)
     for name, examples in (("training", train.labeled + made), ("dev", dev)):
         if not examples and not (name == "dev" and settings.everything):
-            hint = ": data.canonical makes some from its grammar" if domain.grammar and not made else ""
+            makes = domain.grammar is not None or domain.canonical is not None
+            hint = ": data.canonical makes some from its grammar" if makes and not made else ""
             raise InputError(f"the domain {domain.name!r} has no {name} pairs{hint}")
     queries = (train.queries + splits.extra_queries) if settings.queries else []
     forms = train.forms if settings.forms else []
@@ -185,7 +186,7 @@ def canonical_examples(domain: Domain, settings: DataSettings) -> list[Example]:
     are called by all their names. Fewer than asked for where the grammar has no more."""
     if not settings.canonical:
         return []
-    if domain.grammar is None:
+    if domain.grammar is None and domain.canonical is None:
         raise InputError(f"data.canonical = {settings.canonical}, but the domain {domain.name!r} has no grammar")
     limits = Limits(tried=MAX_TRIED)
     made = synthesize(domain, {}, n=settings.canonical, seed=settings.split_seed, source="grammar", limits=limits)

@@ -17,6 +17,7 @@ import torch
 from dualparse.config import DataSettings, ModelSettings, Recipe, Stage, dotted
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
+from dualparse.domains.registry import KEPT
 from dualparse.engines import cpu
 from dualparse.engines.engine import told
 from dualparse.errors import InputError
@@ -103,6 +104,8 @@ def _train(
             leftover.unlink()
     run.save_vocab("query", material.query_vocab)
     run.save_vocab("lf", material.lf_vocab)
+    if material.domain.keep is not None:
+        material.domain.keep(folder / KEPT)
     made = {"from the grammar": len(material.canonical), "by analogy": len(material.analogous)}
     made_up = ", ".join(f"{number} {how}" for how, number in made.items() if number)
     others = material.others

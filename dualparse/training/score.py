@@ -17,7 +17,6 @@ from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
 from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
-from dualparse.domains.registry import open_domain
 from dualparse.engines.engine import told
 from dualparse.engines.found import Options
 from dualparse.errors import InputError
@@ -49,7 +48,7 @@ def score_run(
     recipe = run.recipe
     if split == "dev" and recipe.data.everything:
         raise InputError(LEARNED_FROM_DEV, path=run.folder)
-    domain = domain or open_domain(recipe.domain)
+    domain = domain or run.domain()
     examples = getattr(load_splits(domain, recipe.data), split)
     if not examples:
         raise InputError(f"the domain {domain.name!r} has no {split} examples")

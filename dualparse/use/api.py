@@ -28,10 +28,9 @@ from dualparse.choosing.ranking import Hypothesis, Weighted, rerank, with_forms
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
-from dualparse.domains.registry import open_domain
-from dualparse.domains.text import Reader, Reading
+from dualparse.domains.text import Reader, Reading, unknown_names
 from dualparse.errors import InputError
-from dualparse.lf.errors import LFSyntaxError
+from dualparse.lf.errors import LF_ERRORS, LFSyntaxError
 from dualparse.lf.sexpr import read, tokenize
 from dualparse.lf.verdict import Verdict
 from dualparse.runs import Run, search_options
@@ -325,7 +324,7 @@ class Parser:
         words = [reading.words for reading in readings]
         held = self.constraint if constrained else None
         found = self._chosen(words, k, held, copies)
-        judged = [self._judged(hypotheses) for hypotheses in found]
+        judged = [self._judged(*pair) for pair in zip(readings, found, strict=True)]
         if len(self.memory):
             judged = [self._taught(*pair) for pair in zip(readings, judged, strict=True)]
         return [[pair for pair in each if pair[1].ok] for each in judged] if constrained else judged
@@ -340,10 +339,25 @@ class Parser:
         others = [pair for pair in judged if pair[0].tokens != form]
         return [(known, self.domain.check(known.text)), *others]
 
-    def _judged(self, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
+    def _judged(self, reading: Reading, hypotheses: Sequence[Hypothesis]) -> list[tuple[Hypothesis, Verdict]]:
         """Hypotheses with their verdicts, valid ones first; sorting is stable, so each group keeps its order."""
-        judged = [(hypothesis, self.domain.check(hypothesis.text)) for hypothesis in hypotheses]
+        judged = [(hypothesis, self._verdict(reading, hypothesis)) for hypothesis in hypotheses]
         return sorted(judged, key=lambda pair: not pair[1].ok)
+
+    def _verdict(self, reading: Reading, hypothesis: Hypothesis) -> Verdict:
+        """What the domain says of a form, and whether the question names all that it speaks of."""
+        if missing := unknown_names(hypothesis.tokens, reading.names):
+            return Verdict(surface=True, semantics=False, reason=f"the question names no {missing[0]}")
+        return self.domain.check(hypothesis.text)
+
+    def _answer(self, form: str, hypothesis: Hypothesis) -> str | None:
+        """The denotation of a form; a database is asked with the names in their places."""
+        if self.domain.answer is None:
+            return meaning(hypothesis.text, self.domain)
+        try:
+            return self.domain.answer(form).denotation
+        except LF_ERRORS:
+            return None
 
     def _parse(
         self,
@@ -354,7 +368,7 @@ class Parser:
         shares: Sequence[float],
     ) -> Parse:
         form = " ".join(_renamed(hypothesis.tokens, weighed.reading.names))
-        answer = meaning(hypothesis.text, self.domain) if verdict.ok else None
+        answer = self._answer(form, hypothesis) if verdict.ok else None
         copies = _copies(meant, hypothesis.tokens, shares)
         chance = weighed.chances.get(hypothesis.text, 0.0)
         return Parse(form, hypothesis.score, verdict, answer, copies, weighed.reading.notes, chance)
@@ -514,7 +528,7 @@ def load(
     """
     run = Run.open(Path(folder))
     if light and run.light and not compiled:
-        parser: Parser = LightParser(run, domain or open_domain(run.recipe.domain))
+        parser: Parser = LightParser(run, domain or run.domain())
         if whole:
             parser.load()
         return parser
@@ -529,7 +543,7 @@ def load(
         raise InputError("compiled search needs Numba (pip install 'dualparse[fast]')")
     if chosen.type == "cpu":
         keep_freed_memory()
-    parser = Parser(run, domain or open_domain(run.recipe.domain), chosen)
+    parser = Parser(run, domain or run.domain(), chosen)
     if whole:
         parser.load()
     return parser

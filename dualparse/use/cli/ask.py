@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
 
 
 def ask(
-    target: Annotated[str, typer.Argument(help="A connected folder, a run folder, or the name of a domain.", metavar="DIR")],
+    target: Annotated[
+        str, typer.Argument(help="A connected folder, a run folder, or the name of a domain.", metavar="DIR")
+    ],
     question: Annotated[
         str, typer.Argument(help="A question; without one, questions are read from standard input, one a line.")
     ] = "",

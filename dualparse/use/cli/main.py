@@ -33,6 +33,7 @@ from dualparse.use.cli import (
     train,
     verify,
     weigh,
+    worksheet,
 )
 from dualparse.use.cli.screen import Screen
 
@@ -49,6 +50,7 @@ PARTS = (
     demo,
     connect,
     ask,
+    worksheet,
     train,
     evaluate,
     feedback,
