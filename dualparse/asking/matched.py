@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Choice, Reply, answered
+from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.saying import Sayer
 from dualparse.asking.shown import answer_of
 from dualparse.domains.domain import Domain
@@ -27,7 +27,7 @@ LOOKED_AT, MOST_CHOICES = 20, 3
 SURE, NEAR = 0.5, 0.3  # probability of an answer that is given; cosine of a question about something else
 
 
-class MatchAsker:
+class MatchAsker(Asker):
     """Answers questions about one domain by its grammar."""
 
     def __init__(self, domain: Domain):
