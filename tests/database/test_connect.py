@@ -167,10 +167,17 @@ def test_a_folder_with_something_else_in_it_is_left_alone(shop, tmp_path):
         connect(locate(str(shop)), tmp_path / "out")
 
 
-def test_a_connected_folder_opened_as_one_of_facts_says_what_it_is(shop, tmp_path):
+def test_a_connected_folder_taken_for_one_of_facts_says_what_it_is(shop, tmp_path, command):
     connect(locate(str(shop)), tmp_path / "out")
-    with pytest.raises(InputError, match="connected to a database"):
-        open_domain(str(tmp_path / "out"))
+    for words in (("domain", "show"), ("domain", "check")):
+        code, said = command(*words, tmp_path / "out")
+        assert code == 2 and "connected to a database" in said
+
+
+def test_forms_run_in_the_database_of_a_folder(shop, tmp_path, command):
+    connect(locate(str(shop)), tmp_path / "out")
+    told = command("execute", "--domain", tmp_path / "out", input="( count ( all film ) )\n( all fim )\n")[1]
+    assert told.splitlines()[0] == "(list (number 4 count))" and told.splitlines()[1].startswith("error: ")
 
 
 def test_duckdb_gives_what_sqlite_gives(shop, tmp_path, found):

@@ -16,6 +16,7 @@ from dualparse.data.summary import Summary, summarize
 from dualparse.data.template import write_template
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import families, open_domain
+from dualparse.errors import InputError
 from dualparse.fetch.benchmarks import State, verify
 from dualparse.use.cli.answers import answer
 from dualparse.use.cli.screen import Screen, say
@@ -57,6 +58,8 @@ def show(
     Example: dualparse domain show trails
     """
     opened = open_domain(domain)
+    if opened.answer is not None:
+        raise InputError(f"{domain}: this folder is connected to a database; ontology.txt says what is in it")
     summary = summarize(opened, examples=examples)
     console = Screen(highlight=False)
     console.print(f"[bold]{escape(opened.name)}[/bold]: {escape(opened.title)}")

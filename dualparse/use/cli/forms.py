@@ -32,7 +32,7 @@ def execute_forms(domain: DomainOption, file: FileArgument = "-") -> None:
     Example: echo "( count ( all hut ) )" | dualparse execute --domain trails
     """
     opened = open_domain(domain)
-    if opened.execute is None:
+    if opened.execute is None and opened.answer is None:
         raise InputError(f"forms of {opened.name} can be checked, not executed: use `dualparse check`")
     _answer_lines(file, lambda text: _denotation(opened, text))
 
@@ -51,8 +51,10 @@ def _denotation(domain: Domain, text: str) -> str:
     if domain.fresh is not None:
         verdict, answer = domain.fresh(text, None)
         return _error(verdict.reason, text) if answer is None else answer
-    assert domain.execute is not None
     try:
+        if domain.answer is not None:
+            return domain.answer(text).denotation
+        assert domain.execute is not None
         return domain.execute(text)
     except LF_ERRORS as error:
         return _error(str(error), text)
