@@ -186,7 +186,8 @@ class RewardSettings(Closed):
 
     name: str = Field(
         description="validity (of forms, Eq. 9), form_lm (of forms, Table 5), fluency (of queries, Eq. 10), "
-        "reconstruction (in both loops), or a function of one's own, package.module:function"
+        "reconstruction (in both loops), meaning (in both, by the matcher), or a function of one's own, "
+        "package.module:function"
     )
     weight: float = Field(ge=0, description="what it counts in the sum of a loop's rewards; 0: it is only watched")
     loop: Literal["query", "form"] | None = Field(
@@ -244,6 +245,7 @@ _SHIPPED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # loops and op
     "form_lm": (("query",), ("per_token",)),
     "fluency": (("form",), ("per_token",)),
     "reconstruction": (("query", "form"), ("per_token", "noisy", "lesson")),
+    "meaning": (("query", "form"), ()),
 }
 _OF_THE_PAPER = tuple(RewardSettings(name=name, weight=0.5) for name in ("validity", "fluency", "reconstruction"))
 
@@ -378,7 +380,8 @@ class Recipe(Closed):
             if later in self.stages and (missing := [stage for stage in earlier if stage not in self.stages]):
                 raise ValueError(f"the stage {later!r} needs {missing} among the stages")
         order: dict[str, int] = {stage: place for place, stage in enumerate(self.stages)}
-        for later, earlier in (needed | {"dual": [*needed["dual"], "pseudo"]}).items():
+        asked = ["matcher"] if self.game.uses("meaning") else []  # as it ships, where no stage trains it
+        for later, earlier in (needed | {"dual": [*needed["dual"], *asked, "pseudo"]}).items():
             if behind := [stage for stage in earlier if order.get(stage, -1) > order.get(later, len(order))]:
                 raise ValueError(f"the stage {later!r} comes before {behind}: expected it behind them")
         return self

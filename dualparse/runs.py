@@ -169,13 +169,18 @@ class Run:
         return Reranked(Proposed(search, index), [*heard, Weighted("matcher", Meaning(index), weight)])
 
     def index(self, domain: Domain, device: torch.device) -> Index:
-        """All that the grammar says, to be compared with questions by the trained matcher."""
+        """All that the grammar says, to be compared with questions by the trained matcher, or by one as it ships where
+        the run trains none."""
+        from dualparse.matching.adapter import open_matcher
         from dualparse.matching.index import open_index, templates_of
         from dualparse.matching.upper import restored
 
-        tensors = self._tensors("matcher")
-        matcher = restored(self.recipe.model.encoder, tensors, path=self.weights("matcher")).to(device)
-        return open_index(templates_of(domain), matcher)
+        encoder = self.recipe.model.encoder
+        if "matcher" in self.recipe.stages:
+            matcher = restored(encoder, self._tensors("matcher"), path=self.weights("matcher"))
+        else:
+            matcher = open_matcher(encoder).eval().requires_grad_(False)
+        return open_index(templates_of(domain), matcher.to(device))
 
     def way_back(
         self, domain: Domain, device: torch.device, *, weights: str = "lf2q", count: int | None = None

@@ -85,6 +85,10 @@ def test_a_typo_names_the_nearest_key(tmp_path, text, told):
         ("stages = ['query_lm']\n[stop_at]\nquery_lm = 31", "stop_at: query_lm = 31, expected 1 to 30"),
         ("refit = true\n[data]\neverything = true", "refit needs dev"),
         ("stages = ['q2lf', 'lf2q', 'query_lm', 'dual', 'pseudo']", "the stage 'dual' comes before ['pseudo']"),
+        (
+            "stages = ['q2lf', 'lf2q', 'dual', 'matcher']\n[game]\nrewards = [{name = 'meaning', weight = 1}]",
+            "the stage 'dual' comes before ['matcher']",
+        ),
     ],
 )
 def test_a_value_that_cannot_be_names_its_key(tmp_path, text, told):

@@ -27,6 +27,7 @@ from dualparse.data.batch import Batch, Row, collate
 from dualparse.data.vocab import BOS, EOS, PAD, UNK
 from dualparse.engines.found import Found
 from dualparse.game.rewards import Judged, Rewards
+from dualparse.matching.index import Index
 from dualparse.networks.agent import Agent
 from dualparse.networks.network import TextModel
 
@@ -41,6 +42,7 @@ class Players:
     lf2q: Agent
     query_lm: TextModel | None
     lf_lm: TextModel | None
+    index: Index | None = None
 
 
 @dataclass(frozen=True)

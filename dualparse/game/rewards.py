@@ -1,8 +1,9 @@
 """The rewards of the game (paper Section 3.2): functions with a name and a weight, listed in the recipe.
 
 In: the entries of `game.rewards`. Out: `Rewards`, what the hypotheses of one loop are worth. Three kinds: a function of
-texts, a language model of what was written, and how well the other agent finds the way back. One's own function joins
-by its name, `"package.module:function"`:
+texts, a language model of what was written, and how well the other agent finds the way back. `meaning` is a function of
+texts: a matcher, which learns nothing in the game, compares query and utterance. One's own function joins by its name,
+`"package.module:function"`:
 
     def brevity(source: str, hypotheses: list[str]) -> list[float]:
         return [-0.1 * len(hypothesis.split()) for hypothesis in hypotheses]
@@ -27,6 +28,7 @@ from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.verdict import Verdict
+from dualparse.matching.index import Index
 from dualparse.networks.network import TextModel
 from dualparse.plugins import load_object
 
@@ -105,8 +107,9 @@ def rewards_of(
     *,
     query_lm: TextModel | None = None,
     lf_lm: TextModel | None = None,
+    index: Index | None = None,
 ) -> Rewards:
-    """The rewards of a loop ("query" or "form"). Without its language model a reward is left out."""
+    """The rewards of a loop ("query" or "form"). Without its language model or its index a reward is left out."""
     semantic = lru_cache(CHECKED)(domain.check)
     judged, fluent, back = [], [], None
     if loop == "query":
@@ -124,6 +127,9 @@ def rewards_of(
         elif entry.name == "validity":
             check = check_of(domain, entry.kind or "semantic", semantic)
             judged.append(Judged(entry.label, entry.weight, partial(check_validity, check, graded=bool(entry.graded))))
+        elif entry.name == "meaning":
+            if index is not None:
+                judged.append(Judged(entry.name, entry.weight, partial(said_alike, index, loop)))
         else:
             judged.append(Judged(entry.label, entry.weight, own_reward(entry, domain)))
     return Rewards(tuple(judged), tuple(fluent), back, settings.baseline)
@@ -174,6 +180,16 @@ def verdict_of(check: Check, text: str) -> Verdict:
 def check_validity(check: Check, source: str, hypotheses: Sequence[str], *, graded: bool = False) -> list[float]:
     """The same as a reward: from the text of the forms, whatever the source."""
     return validity([verdict_of(check, text) for text in hypotheses], graded=graded)
+
+
+def said_alike(index: Index, loop: str, source: str, hypotheses: Sequence[str]) -> list[float]:
+    """How near what a query says is to what the utterance of a form says, as a cosine: of forms for the query of the
+    loop from queries, of queries for the form of the other. A form that the grammar cannot word gets the floor of the
+    index."""
+    if loop == "query":
+        return index.nearness([source.split()], [hypotheses])[0].tolist()
+    told = index.nearness([text.split() for text in hypotheses], [[source]] * len(hypotheses))
+    return [float(scores[0]) for scores in told]
 
 
 def own_reward(entry: RewardSettings, domain: Domain) -> Score:

@@ -59,13 +59,18 @@ class Told:
 
 
 def open_players(run: Run, domain: Domain, device: torch.device, *, before: bool = False) -> Players:
-    """Agents and judges of a run; `before` takes the agents as they were before the game. Judges may be missing."""
+    """Agents and judges of a run; `before` takes the agents as they were before the game. Language models may be
+    missing; the matcher is there where the recipe asks it."""
     prefix = "pretrained-" if before else ""
-    judges = [run.language_model(n, device) if run.weights(n).exists() else None for n in ("query_lm", "lf_lm")]
+    query_lm, lf_lm = (
+        run.language_model(n, device) if run.weights(n).exists() else None for n in ("query_lm", "lf_lm")
+    )
     return Players(
         run.agent("q2lf", domain, device, weights=f"{prefix}q2lf"),
         run.agent("lf2q", domain, device, weights=f"{prefix}lf2q"),
-        *judges,
+        query_lm,
+        lf_lm,
+        run.index(domain, device) if run.recipe.game.uses("meaning") else None,
     )
 
 
@@ -75,7 +80,8 @@ def tell_round(
     """Play one round from a query (`writer` is q2lf) or a form (lf2q) with the rewards of the run's recipe."""
     settings = run.recipe.game
     loop = "query" if writer == "q2lf" else "form"
-    rewards = rewards_of(settings, loop, domain, query_lm=players.query_lm, lf_lm=players.lf_lm)
+    judges = {"query_lm": players.query_lm, "lf_lm": players.lf_lm}
+    rewards = rewards_of(settings, loop, domain, **judges, index=players.index)
     return play_round(players, domain, source, writer, rewards, Options(beams or settings.beams, settings.max_length))
 
 

@@ -183,19 +183,23 @@ class Index:
         return cost[self._group]
 
     def scores(self, questions: Sequence[Sequence[str]], forms: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """How well the forms of each question, as text, fit it, as `propose` scores them; a form without words has the
-        floor's score."""
+        """How well the forms of each question, as text, fit it, as `propose` scores them."""
+        return [self.steepness * near for near in self.nearness(questions, forms)]
+
+    def nearness(self, questions: Sequence[Sequence[str]], forms: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        """How near the utterances of the forms of each question are to it: a cosine, less what is named in one of the
+        two alone. A form without words has the floor."""
         return [
-            np.array([self._score(*read, form) for form in some])
+            np.array([self._nearness(*read, form) for form in some])
             for read, some in zip(self.read_all(questions), forms, strict=True)
         ]
 
-    def _score(self, question: Masked, vector: Tensor, form: str) -> float:
+    def _nearness(self, question: Masked, vector: Tensor, form: str) -> float:
         number = self.templates.number(form)
         if number is None:
-            return self.steepness * FLOOR
+            return FLOOR
         cosine = float(self.vectors.half[number].float() @ vector)
-        return self.steepness * (cosine - UNUSED * _named_once(self.templates.items[number], question, form))
+        return cosine - UNUSED * _named_once(self.templates.items[number], question, form)
 
     def words(self, form: str) -> str | None:
         """The utterance of a form's template; None where the grammar has none."""

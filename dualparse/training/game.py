@@ -66,7 +66,7 @@ class Game:
         self.players, self.sets, self.settings, self.seed = players, sets, settings, seed
         self.agents = agents = (players.q2lf, players.lf2q)
         models = {"query_lm": players.query_lm, "lf_lm": players.lf_lm}
-        self.rewards = [rewards_of(settings, loop, domain, **models) for loop in LOOPS]
+        self.rewards = [rewards_of(settings, loop, domain, **models, index=players.index) for loop in LOOPS]
         search = Options(settings.beams, settings.max_length)
         self.searchers = [
             Searcher(agent, _within(search, agent, sets.labeled), noisy=settings.noisy_search) for agent in agents

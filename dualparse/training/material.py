@@ -94,6 +94,10 @@ def load_material(recipe: Recipe, domain: Domain | None = None) -> Material:
     queries and forms, as in the paper, so that runs which differ in the use they make of them have the same ones."""
     domain = domain or open_domain(recipe.domain)
     settings = recipe.data
+    if domain.grammar is None and ("dual" in recipe.stages and recipe.game.uses("meaning")):
+        raise InputError(
+            f"game.rewards: meaning compares queries with the utterances of a grammar, and {domain.name!r} has none"
+        )
     splits = load_splits(domain, settings)
     made, dev = canonical_examples(domain, settings), splits.dev
     if settings.everything:

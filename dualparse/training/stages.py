@@ -171,6 +171,7 @@ def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) ->
         _trained_agent("lf2q", recipe, run, material, device),
         run.language_model("query_lm", device) if settings.uses("fluency") else None,
         run.language_model("lf_lm", device) if settings.uses("form_lm") else None,
+        run.index(material.domain, device) if settings.uses("meaning") else None,
     )
     read, said = (material.pairs_of(direction) for direction in ("q2lf", "lf2q"))
     sets = Sets(list(islice(cycle(said), len(read))), material.all_queries, material.all_forms, read)

@@ -6,6 +6,7 @@ import math
 import random
 
 import letters
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -142,6 +143,33 @@ def test_an_own_function_that_is_not_there_is_an_error(name):
         rewards_of(told, "query", letters.domain())
 
 
+class Near:
+    """Says 1 for a query and a form of as many words, less for others, 0 for a form with an unknown word."""
+
+    def nearness(self, questions, forms):
+        return [
+            np.array([0.0 if "new" in form else 1 / (1 + abs(len(form.split()) - len(question))) for form in some])
+            for question, some in zip(questions, forms, strict=True)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("loop", "source", "hypotheses"),
+    [("query", "x y", ["A B", "A", "new A"]), ("form", "A B", ["x y", "x", "x y x y"])],
+)
+def test_meaning_compares_query_and_form_in_both_loops(loop, source, hypotheses):
+    told = letters.options((letters.reward("meaning", 0.5),), ())
+    rewards = rewards_of(told, loop, letters.domain(), index=Near())
+    meaning = rewards.judged[-1]
+    assert (meaning.name, meaning.weight) == ("meaning", 0.5) and rewards.count
+    assert meaning.score(source, hypotheses) == [1.0, 0.5, 0.0 if loop == "query" else pytest.approx(1 / 3)]
+
+
+def test_without_an_index_nobody_says_what_is_meant():
+    told = letters.options((letters.reward("meaning", 0.5),), ())
+    assert [each.name for each in rewards_of(told, "query", letters.domain()).judged] == ["valid"]
+
+
 def runs(text: str) -> str:
     if text.endswith("B"):
         raise LFExecutionError("nothing there")
@@ -172,6 +200,7 @@ def test_what_cannot_run_cannot_be_rewarded_for_running():
         ({"name": "validty", "weight": 0.5}, "unknown reward 'validty'.*validity"),
         ({"name": "validity", "weight": 0.5, "lesson": 0.5}, "validity has no lesson: expected kind, graded"),
         ({"name": "fluency", "weight": 0.5, "loop": "query"}, "fluency counts in the loop 'form' only"),
+        ({"name": "meaning", "weight": 0.5, "per_token": True}, "meaning has no per_token: expected none of these"),
         ({"name": "validity"}, "weight: field required"),
         ({"name": "validity", "weight": -1}, "greater than or equal to 0"),
         ({"name": "validity", "weight": 1, "graed": True}, "unknown setting 'game.rewards.0.graed'|graed"),

@@ -81,6 +81,8 @@ def test_a_form_has_the_score_it_was_proposed_with_and_one_without_words_the_flo
         scores = index.scores([question], [[form for form, _ in proposed]])[0]
         assert scores.tolist() == pytest.approx([score for _, score in proposed], abs=1e-2)
         assert index.scores([question], [["( all peak )", "( nonsense"]])[0].tolist() == [index.steepness * FLOOR] * 2
+        near = index.nearness([question], [["( all hut )", "( all peak )"]])[0]
+        assert 0 < abs(near[0]) <= 1 and near[1] == FLOOR
 
 
 def test_what_is_named_and_not_used_costs(folder, matcher, tmp_path, monkeypatch):

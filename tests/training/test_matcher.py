@@ -15,6 +15,8 @@ import dualparse
 from dualparse.config import Recipe, make_recipe
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
+from dualparse.game.tell import open_players, tell_round
+from dualparse.matching.adapter import open_matcher
 from dualparse.runs import Run
 from dualparse.training import loop
 from dualparse.training import matcher as stage
@@ -125,6 +127,49 @@ def test_a_parser_answers_with_forms_the_matcher_proposes(trained):
     found = parser.parse("novels by mira holt", k=5)
     alone = parser.search.choose([parser.read("novels by mira holt").words])[0]
     assert found[0].verdict.ok and found[0].form not in {each.text for each in alone}
+
+
+GAME = {
+    "stages": ["matcher", "q2lf", "lf2q", "dual"],
+    "data": {"labeled": 0.5},
+    "game": {"epochs": 1, "beams": 2, "rewards": [{"name": "meaning", "weight": 2.0}]},
+    "search": {"max_length": 12},
+}
+
+
+def test_what_is_meant_is_a_reward_of_both_loops(books, encoder, tmp_path):
+    folder = tmp_path / "run"
+    events = list(train(recipe_of(books, encoder, **GAME), folder, device=CPU))
+    figures = next(e.figures for e in events if isinstance(e, Record) and e.stage == "dual")
+    assert {"query_meaning", "query_meaning_spread", "form_meaning", "form_meaning_spread"} <= set(figures)
+    assert figures["form_reward"] == pytest.approx(2 * figures["form_meaning"], abs=1e-3)
+    run = Run.open(folder)
+    domain = open_domain(run.recipe.domain)
+    index, players = run.index(domain, CPU), open_players(run, domain, CPU)
+    query, form = "books by mira holt", "( filter ( all book ) author = author.mira_holt )"
+    asked = tell_round(run, players, domain, query.split(), "q2lf")
+    near = index.nearness([query.split()], [[move.text for move in asked.moves]])[0]
+    assert [move.rewards["meaning"] for move in asked.moves] == pytest.approx(near.tolist())
+    said = tell_round(run, players, domain, form.split(), "lf2q")
+    near = [index.nearness([move.text.split()], [[form]])[0][0] for move in said.moves]
+    assert [move.rewards["meaning"] for move in said.moves] == pytest.approx(near) and all(near)
+
+
+def test_without_the_stage_the_matcher_that_ships_says_what_is_meant(books, encoder, tmp_path):
+    recipe = recipe_of(books, encoder, **GAME | {"stages": ["q2lf", "lf2q", "dual"]})
+    events = list(train(recipe, tmp_path / "run", device=CPU))
+    assert any("query_meaning" in event.figures for event in events if isinstance(event, Record))
+    shipped = Run.open(tmp_path / "run").index(open_domain(recipe.domain), CPU).matcher
+    assert shipped.scale.item() == open_matcher(str(encoder)).scale.item()
+
+
+def test_a_game_for_what_is_meant_needs_a_grammar(toy_files, encoder, tmp_path):
+    recipe = make_recipe({**GAME, "domain": "toy", "stages": ["q2lf", "lf2q", "dual"]})
+    with pytest.raises(
+        InputError, match="meaning compares queries with the utterances of a grammar, and 'toy' has none"
+    ):
+        list(train(recipe, tmp_path / "run", device=CPU))
+    assert not (tmp_path / "run").exists()
 
 
 def test_no_labels_leave_the_matcher_as_it_ships(books, encoder, tmp_path):
