@@ -1,18 +1,20 @@
-"""How both agents choose best, tried on dev: every question is searched once, its forms are ranked many times.
+"""How a run chooses best, tried on dev: every question is searched once, its forms are ranked many times.
 
-In: a finished run. Out: its accuracy on dev for every number of beams and every pair of weights. Nothing is trained.
+In: a finished run. Out: its accuracy on dev for every number of beams and all weights. Nothing is trained.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 
 import numpy as np
 import torch
 
-from dualparse.choosing.ranking import Found
+from dualparse.choosing.chooser import Proposed
+from dualparse.choosing.ranking import Found, Queries, Scorer
+from dualparse.choosing.scorers import Meaning
 from dualparse.config import Recipe
 from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
@@ -24,21 +26,28 @@ from dualparse.training.material import load_splits
 
 RECONSTRUCTIONS = (0.3, 0.5, 0.7, 1.0, 1.5)
 PRIORS = (0.0, 0.1, 0.2, 0.3, 0.5)
+MATCHERS = (0.0, 0.3, 0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Way:
-    """A way to choose among the forms found; q2lf chooses alone where `reconstruction` is 0."""
+    """A way to choose among the forms found. With a weight of `matcher` these are also what the matcher proposes; q2lf
+    chooses alone where all weights are 0."""
 
     beams: int
     reconstruction: float = 0.0
     prior: float = 0.0
+    matcher: float = 0.0
+
+    @property
+    def weights(self) -> tuple[float, float, float]:
+        return self.reconstruction, self.prior, self.matcher
 
     @classmethod
     def of(cls, recipe: Recipe) -> Way:
         """How a recipe chooses."""
         search = recipe.search
-        return cls(search.beams, search.reconstruction, search.prior)
+        return cls(search.beams, search.reconstruction, search.prior, search.matcher)
 
 
 def check(run: Run, parsers: int | None = None) -> None:
@@ -69,10 +78,11 @@ def try_ways(
     beams: Sequence[int] = (),
     reconstructions: Sequence[float] = RECONSTRUCTIONS,
     priors: Sequence[float] = PRIORS,
+    matchers: Sequence[float] = MATCHERS,
 ) -> dict[Way, float]:
     """Accuracy on dev of every way to choose, in per cent, that of the run's recipe among them; of a committee's first
     `parsers` and their lf2q, or of all. Beam widths are the recipe's and `beams`. A prior is tried where the run has an
-    lf_lm."""
+    lf_lm, a matcher where it has trained one."""
     check(run, parsers)
     recipe = run.recipe
     domain = run.domain()
@@ -81,15 +91,34 @@ def try_ways(
     search = run.search(domain, device, count=parsers)
     back = run.way_back(domain, device, count=parsers)
     usual = run.commonness(device, count=parsers) if "lf_lm" in recipe.stages else None
+    index = run.index(domain, device) if "matcher" in recipe.stages else None
+    scorers = [back, usual, Meaning(index) if index else None]
+    tried = set(_ways(reconstructions, priors if usual else (0.0,), matchers if index else (0.0,)))
     own = Way.of(recipe)
     scores: dict[Way, float] = {}
     for width in sorted({own.beams, *beams}):
-        found = replace(search, options=search_options(recipe, beams=width)).choose(queries)
-        figures = [back(queries, found), usual(queries, found) if usual else [np.zeros(len(each)) for each in found]]
-        tried = {Way(width, *weights) for weights in product(reconstructions, priors if usual else (0.0,))}
-        tried |= {Way(width)} | ({own} if width == own.beams else set())
-        scores |= _scores(sorted(tried), found, figures, dev, domain)
+        wide = replace(search, options=search_options(recipe, beams=width))
+        found = wide.choose(queries)
+        ways = {Way(width, *weights) for weights in tried} | ({own} if width == own.beams else set())
+        asked = sorted(way for way in ways if way.matcher)
+        forms = Proposed(wide, index).beside(queries, found) if index and asked else found
+        figures = [_figures(scorer, queries, forms) for scorer in scorers]
+        scores |= _scores(asked, forms, figures, dev, domain)
+        alone = [[each[: len(some)] for each, some in zip(told, found, strict=True)] for told in figures]
+        scores |= _scores(sorted(ways - set(asked)), found, alone, dev, domain)
     return scores
+
+
+def _ways(
+    reconstructions: Sequence[float], priors: Sequence[float], matchers: Sequence[float]
+) -> Iterator[tuple[float, ...]]:
+    """Weights to be tried; a prior counts where both agents choose."""
+    yield from product(reconstructions, priors, matchers)
+    yield from product((0.0,), (0.0,), {0.0, *matchers})
+
+
+def _figures(scorer: Scorer | None, queries: Queries, forms: Found) -> Sequence[np.ndarray]:
+    return scorer(queries, forms) if scorer else [np.zeros(len(each)) for each in forms]
 
 
 def _scores(
@@ -99,8 +128,8 @@ def _scores(
     dev: Sequence[Example],
     domain: Domain,
 ) -> dict[Way, float]:
-    """Chosen is the best valid form, or the best one where none is valid. `figures` are what the two scorers say."""
-    weights = np.array([(way.reconstruction, way.prior) for way in ways])
+    """Chosen is the best valid form, or the best one where none is valid. `figures` are what the scorers say."""
+    weights = np.array([way.weights for way in ways]).reshape(-1, 3)
     hits = np.zeros((len(dev), len(ways)), dtype=bool)
     for row, (forms, *told, example) in enumerate(zip(found, *figures, dev, strict=True)):
         if not forms:
@@ -109,7 +138,7 @@ def _scores(
         judged = [judge(domain, "", gold, form.text) for form in forms]
         valid = np.array([each.verdict.ok for each in judged])
         ranks = np.array([form.log_prob for form in forms]) + weights @ np.stack(told)
-        ranks[weights[:, 0] == 0] = -np.arange(len(forms))  # q2lf has found them in its order
+        ranks[~weights.any(axis=1)] = -np.arange(len(forms))  # q2lf has found them in its order
         ranks[:, ~valid & valid.any()] = -np.inf
         hits[row] = np.array([each.correct for each in judged])[ranks.argmax(1)]
     return dict(zip(ways, (100 * hits.mean(axis=0)).tolist(), strict=True))
@@ -137,7 +166,7 @@ def choose_so(run: Run, way: Way) -> bool:
     again = Run(run.folder / REFIT)
     for each in (run, again) if (again.folder / "config.toml").exists() else (run,):
         before = each.recipe
-        changed = {"beams": way.beams, "reconstruction": way.reconstruction, "prior": way.prior}
+        changed = asdict(way)
         each.forget_scores()
         each.save_recipe(before.model_copy(update={"search": before.search.model_copy(update=changed)}))
     return True

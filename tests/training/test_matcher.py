@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from dualparse.config import Recipe, make_recipe
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.game.tell import open_players, tell_round
+from dualparse.lab.weigh import Way, choose_so, try_ways
 from dualparse.matching.adapter import open_matcher
 from dualparse.runs import Run
 from dualparse.training import loop
@@ -127,6 +129,22 @@ def test_a_parser_answers_with_forms_the_matcher_proposes(trained):
     found = parser.parse("novels by mira holt", k=5)
     alone = parser.search.choose([parser.read("novels by mira holt").words])[0]
     assert found[0].verdict.ok and found[0].form not in {each.text for each in alone}
+
+
+def test_ways_with_a_matcher_score_as_a_run_that_chooses_so(trained, tmp_path):
+    run = Run.open(shutil.copytree(trained[0], tmp_path / "run"))
+    scores = try_ways(run, device=CPU, beams=[5], reconstructions=[0.1, 3.0], matchers=[0.0, 0.05, 2.0])
+    assert {(way.reconstruction, way.matcher) for way in scores} == {
+        *product((0.0, 0.1, 3.0), (0.0, 0.05, 2.0)),
+        (0.5, 1),
+    }
+    assert len({score for way, score in scores.items() if way.matcher}) > 1, "some weights are better than others"
+    for way, score in scores.items():
+        choose_so(run, way)
+        told = score_run(run, split="dev", device=CPU)
+        who = "combined" if way.matcher else "both" if way.reconstruction else "q2lf"
+        assert told[who]["accuracy"] == round(score, 2), way
+    assert choose_so(run, Way(2, 0.0, 0.0, 2.0)) and Way.of(Run.open(run.folder).recipe) == Way(2, 0.0, 0.0, 2.0)
 
 
 GAME = {

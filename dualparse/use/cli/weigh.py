@@ -1,4 +1,4 @@
-"""`dualparse weigh`: how both agents choose best, by what dev says; nothing is trained."""
+"""`dualparse weigh`: how a run chooses best, by what dev says; nothing is trained."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def weigh(
     jobs: int = typer.Option(1, min=1, help="Runs at the same time."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
 ) -> None:
-    """Try on dev how much the way back to the query should count where both agents choose, and how common a form is;
-    the latter where all runs have a language model of forms (stage lf_lm).
+    """Try on dev how much the way back to the query should count where both agents choose, how common a form is, and
+    how well its utterance says what is asked; the latter two where all runs have the stages lf_lm and matcher.
 
     Example: dualparse weigh demo --beams 20
     """
@@ -59,8 +59,9 @@ def weigh(
     scores = mean_scores(found)
     best = best_way(scores)
     _show(scores, best, console)
-    if without := [run.folder for run in opened if "lf_lm" not in run.recipe.stages]:
-        console.print(f"no prior: lf_lm is not among the stages of {without[0]}", markup=False, soft_wrap=True)
+    for what, stage in (("prior", "lf_lm"), ("matcher", "matcher")):
+        if without := [run.folder for run in opened if stage not in run.recipe.stages]:
+            console.print(f"no {what}: {stage} is not among the stages of {without[0]}", markup=False, soft_wrap=True)
     console.print(f"best on dev: {_said(best)}: {scores[best]:.1f}")
     for run, each in zip(opened, found, strict=True):
         own = Way.of(run.recipe)
@@ -117,24 +118,28 @@ def _of_one(folder: Path, beams: Sequence[int], parsers: int | None, device: str
 def _show(scores: Mapping[Way, float], best: Way, console: Console) -> None:
     from dualparse.lab.weigh import Way
 
-    for beams in sorted({way.beams for way in scores}):
-        here = [way for way in scores if way.beams == beams and way.reconstruction]
+    for beams, matcher in sorted({(way.beams, way.matcher) for way in scores}):
+        here = [way for way in scores if (way.beams, way.matcher) == (beams, matcher) and any(way.weights)]
         priors = sorted({way.prior for way in here})
         table = Table("way back", *(f"prior {prior:g}" for prior in priors), box=None, header_style="bold")
         for weight in sorted({way.reconstruction for way in here}):
-            ways = [Way(beams, weight, prior) for prior in priors]
+            ways = [Way(beams, weight, prior, matcher) for prior in priors]
             cells = [f"{scores[way]:.1f}" if way in scores else "" for way in ways]
             styled = [f"[bold green]{cell}[/]" if way == best else cell for way, cell in zip(ways, cells, strict=True)]
             table.add_row(f"{weight:g}", *styled)
-        console.print(f"{beams} beams: q2lf alone {scores[Way(beams)]:.1f}, both agents:")
+        if matcher:
+            console.print(f"{beams} beams, search.matcher {matcher:g}:")
+        else:
+            console.print(f"{beams} beams: q2lf alone {scores[Way(beams)]:.1f}, both agents:")
         console.print(table)
         console.print()
 
 
 def _said(way: Way) -> str:
-    if not way.reconstruction:
+    if not any(way.weights):
         return f"{way.beams} beams, q2lf alone"
-    return f"{way.beams} beams, search.reconstruction {way.reconstruction:g}, search.prior {way.prior:g}"
+    said = f"{way.beams} beams, search.reconstruction {way.reconstruction:g}, search.prior {way.prior:g}"
+    return f"{said}, search.matcher {way.matcher:g}" if way.matcher else said
 
 
 def _figures(scores: Mapping[Way, float], runs: Sequence[Mapping[Way, float]]) -> list[dict[str, object]]:

@@ -49,6 +49,7 @@ def test_a_table_for_every_beam_width_and_what_is_best(dualparse, run, tmp_path)
 
 
 def _said(way: dict[str, float]) -> str:
+    assert not way["matcher"], "this run trains none"
     if not way["reconstruction"]:
         return f"{way['beams']} beams, q2lf alone"
     return f"{way['beams']} beams, search.reconstruction {way['reconstruction']:g}, search.prior {way['prior']:g}"
@@ -109,6 +110,7 @@ def test_a_run_without_a_language_model_of_forms_is_told(dualparse, run):
     opened.save_recipe(opened.recipe.model_copy(update={"stages": ("q2lf", "lf2q")}))
     told = dualparse("weigh", run)
     assert told.code == 0 and f"no prior: lf_lm is not among the stages of {run}" in told.out
+    assert f"no matcher: matcher is not among the stages of {run}" in told.out and "search.matcher" not in told.out
     assert "prior 0 " in told.out and "prior 0.1" not in told.out
 
 
