@@ -18,7 +18,7 @@ $(SET_UP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (PYTHON=/path/to/python make ...)"; exit 1; }
 	@echo "setting up $(VENV) (once, a minute or two)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --editable '.[fast]'
+	@$(INSTALL) --editable '.[fast,database]'
 	@touch $(SET_UP)
 
 $(READY): $(SET_UP)
@@ -26,7 +26,7 @@ $(READY): $(SET_UP)
 	@$(INSTALL) --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(SET_UP)  ## train on the embedded domain and ask it questions
+demo: $(SET_UP)  ## connect to a database, ask it, train, play the game, compare
 	@$(BIN)/dualparse demo
 
 test: $(READY)  ## style check and all tests

@@ -28,6 +28,7 @@ _COUNT_OPS = _NUMBER_OPS | {"=": "exactly ", "<": "fewer than ", ">": "more than
 _DATE_OPS = {"=": "in ", "!=": "not in ", "<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}
 _ENDS = ("to", "by", "in", "of", "at", "on", "from", "with", "for")  # of names such as "reports to"
 _PLAIN_UNITS = ("", "count", "money")
+_ONE_SPELLING = ("percent", "eur", "usd", "gbp")
 
 
 @dataclass(frozen=True)
@@ -381,7 +382,7 @@ def amount_of(amount: float, unit: str) -> str:
         return text
     return (
         f"{text} {unit}"
-        if amount == 1 or len(unit) < 3 or unit.endswith("s") or unit == "percent"
+        if amount == 1 or len(unit) < 3 or unit.endswith("s") or unit in _ONE_SPELLING
         else f"{text} {unit}s"
     )
 

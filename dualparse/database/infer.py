@@ -198,7 +198,7 @@ def _table(
     referring = {column for key in draft.foreign if len(key.columns) == 1 for column in key.columns}
     label = find_label(draft.profile, draft.key)
     properties = [
-        _property(owner, profile, draft.profile.rows, called)
+        _property(owner, profile, draft.profile.rows, called, words)
         for profile in draft.profile.columns
         if profile.kind != "bytes"
         and profile.name not in referring
@@ -269,12 +269,17 @@ def _link(
     )
 
 
-def _property(owner: str, profile: Profile, rows: int, called: Callable[[str, str], str]) -> Property:
+def _property(
+    owner: str, profile: Profile, rows: int, called: Callable[[str, str], str], words: dict[str, str]
+) -> Property:
     unit = names.unit(profile.name) if profile.kind == "number" else ""
     category = profile.kind == "text" and is_category(profile, rows) and not names.is_contact(profile.name)
     phrase = names.words(profile.name)
+    name = called(phrase, f"{profile.kind} {unit}".strip())
+    if unit:
+        words[f"{owner}.{name}"] = names.without_unit(profile.name)
     return Property(
-        called(phrase, f"{profile.kind} {unit}".strip()),
+        name,
         owner,
         profile.kind,
         profile.name,

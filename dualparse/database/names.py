@@ -78,6 +78,23 @@ _UNITS = {
     ),
 }
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words}
+_MONEY = ("euro", "euros", "dollar", "dollars", "pound", "pounds")  # said after an amount, not of a column
+_MEASURES = frozenset(
+    (
+        "length",
+        "height",
+        "width",
+        "depth",
+        "distance",
+        "elevation",
+        "duration",
+        "time",
+        "age",
+        "weight",
+        "size",
+        "speed",
+    )
+)
 _SECRETS = (
     *("password", "passwd", "pwd", "passphrase", "pass word", "token", "secret", "ssn", "social security"),
     *("api key", "apikey", "private key", "access key", "hash", "salt", "credit card", "creditcard", "card number"),
@@ -191,6 +208,20 @@ def unit(identifier: str) -> str:
     if len(parts[-1]) == 1 and len(parts) == 1:  # a column called `m` is not in metres
         return ""
     return found or next((_UNIT_OF[part] for part in parts if _UNIT_OF.get(part) in ("usd", "eur", "gbp")), "")
+
+
+def without_unit(identifier: str) -> str:
+    """What a column is called, without the unit at the end of its name where that is abbreviated or a currency, or
+    where what is measured stands before it.
+
+    >>> without_unit("length_km"), without_unit("running_minutes"), without_unit("m"), without_unit("duration_hours")
+    ('length', 'running minutes', 'm', 'duration')
+    """
+    parts = split(identifier)
+    if len(parts) < 2 or parts[-1] not in _UNIT_OF:
+        return words(identifier)
+    spare = len(parts[-1]) < 4 or parts[-1] in _MONEY or parts[-2] in _MEASURES
+    return words("_".join(parts[:-1])) if spare else words(identifier)
 
 
 def is_secret(identifier: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from dualparse.database import names
 from dualparse.database import pieces as p
 from dualparse.database.model import ISO, NATIVE, Database, Link, Property, Relation, Table, entity_id
 from dualparse.database.run import value_of
@@ -32,12 +33,13 @@ KEY, LABEL = "id", "name"  # columns of a thing's key and its name; a property t
 _TYPES = {"number": "NUMERIC", "text": "TEXT", "date": "DATE", "time": "TIME", "boolean": "BOOLEAN"}
 
 
-def model_of(schema: Schema) -> Database:
-    """The model of a world's database: a table for each type, one for each property that can have several values."""
-    return Database("sqlite", tuple(_table(type, schema) for type in schema.types))
+def model_of(schema: Schema, *, units: bool = False) -> Database:
+    """The model of a world's database: a table for each type, one for each property that can have several values.
+    With `units`, columns say in what they are, as in `length_km`."""
+    return Database("sqlite", tuple(_table(type, schema, units) for type in schema.types))
 
 
-def _table(type: str, schema: Schema) -> Table:
+def _table(type: str, schema: Schema, units: bool) -> Table:
     properties: list[Property] = []
     relations: list[Relation] = []
     for (owner, label), declared in schema.properties.items():
@@ -45,7 +47,8 @@ def _table(type: str, schema: Schema) -> Table:
             continue
         pairs = _apart(f"{type}_{label}", schema.types)
         link = Link((pairs,), (type,)) if declared.many else None
-        column = _apart(label, (type,) if link else (KEY, LABEL))
+        said = f"{label}_{declared.unit}"
+        column = _apart(said if units and names.unit(said) else label, (type,) if link else (KEY, LABEL))
         if declared.kind in LITERAL_KINDS:
             storage = ISO if declared.kind == "date" else NATIVE
             properties.append(Property(label, type, declared.kind, column, declared.unit, storage, link=link))
@@ -59,10 +62,10 @@ def _apart(name: str, taken: Iterable[str]) -> str:
     return f"{name} " if name.lower() in {other.lower() for other in taken} else name
 
 
-def write_database(world: World, path: Path, schema: Schema | None = None) -> Database:
-    """A world as a SQLite file; its model."""
+def write_database(world: World, path: Path, schema: Schema | None = None, *, units: bool = False) -> Database:
+    """A world as a SQLite file; its model. With `units`, the names of columns say in what they are."""
     schema = schema_of(world, schema)
-    model = model_of(schema)
+    model = model_of(schema, units=units)
     if path.exists():
         raise InputError("exists already", path=path)
     with replacing(path) as unfinished, closing(sqlite3.connect(unfinished)) as connection:
@@ -152,8 +155,8 @@ def read_database(source: Source, model: Database) -> tuple[World, dict[str, str
     """All that a model says of a database as a world, and the names of its things. For small databases."""
     world, labels = World(), {}
     for table in model.tables:
-        names = [*table.key, *table.label]
-        for row in _rows(source, table.source, names):
+        columns = [*table.key, *table.label]
+        for row in _rows(source, table.source, columns):
             id = entity_id(table.name, row[: len(table.key)])
             world.entity(id)
             label = " ".join(str(part) for part in row[len(table.key) :] if part is not None and str(part).strip())

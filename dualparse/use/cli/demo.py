@@ -1,4 +1,5 @@
-"""`dualparse demo`: the main job on the domain that ships with the package, from nothing to answers."""
+"""`dualparse demo`: from a database to answers, then from labels to better ones, on the domain that ships with the
+package."""
 
 from __future__ import annotations
 
@@ -9,21 +10,35 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from dualparse.use.cli.answers import answer
+from dualparse.use.cli.ask import lines_of
+from dualparse.use.cli.connect import needs_database
 from dualparse.use.cli.progress import follow
 from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
     import torch
 
+    from dualparse.asking.asker import FolderAsker
     from dualparse.config import Recipe
+    from dualparse.domains.domain import Domain
     from dualparse.runs import Run
-    from dualparse.use.api import Parser
 
-PLOT = "curves.png"
+DATABASE, FOLDER, RUN, PLOT = "trails.sqlite", "trails", "run", "curves.png"  # in the demo's folder
+MOST_LINES = 4  # of an answer
+QUESTIONS = (
+    "how many huts are there",
+    "which easy trails start in orsaz",
+    "which huts on the cloud traverse have showers",
+    "what is the longest easy trail",
+    "which peaks are higher than 3200 m",
+    "what is the average price of huts that serve food",
+    "how many trails start in each village",
+    "will it rain in orsaz on saturday",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -31,69 +46,142 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    out: Path = typer.Option(Path("demo"), help="Folder of the demo's run; a finished one is used again."),
+    out: Path = typer.Option(Path("demo"), help="Folder of the demo; what is finished there is used again."),
     device: str = typer.Option("cpu", help="auto, cpu or cuda."),
 ) -> None:
-    """Train on the embedded domain with half of its labels and its grammar, then by the game with the rest, and answer
-    questions.
+    """Connect to a database and ask it without any training; then train with half of the labels, then by the game.
 
-    Takes a few minutes on two cores.
+    The database holds the facts of the embedded domain. Takes a few minutes on two cores.
 
     Example: dualparse demo
     """
+    with needs_database():
+        from dualparse.asking.asker import open_asker
     from dualparse.config import read_recipe
+    from dualparse.domains.registry import open_domain
     from dualparse.engines.cores import use_all_cores
     from dualparse.lab.plots import save_plot
     from dualparse.runs import Run
     from dualparse.training.run import choose_device, train
     from dualparse.use.api import load
 
-    console = Screen(highlight=False)
+    console = Screen(highlight=False, soft_wrap=True)
+    chosen = choose_device(device)
     with as_file(files("dualparse.use.cli") / "demo.toml") as path:
         recipe = read_recipe(path)
-    chosen = choose_device(device)
-    use_all_cores()
-    follow(train(recipe, out, resume=True, device=chosen), console)
-    run = Run.open(out)
-    _compare(run, recipe, chosen, console)
-    save_plot(out, out / PLOT)
-    console.print(f"\nlearning curves and rewards: {out / PLOT}\n")
-    parser = load(out, device=chosen)
-    if not parser.scales.trust.fitted:
-        parser.calibrate()
-    _ask(parser, console)
-    console.print("\nGo on with")
-    for purpose, command in (
-        ("ask yourself", f'dualparse parse {out} "which huts serve food"'),
-        ("watch a round of the game", f'dualparse game {out} "which huts serve food"'),
-        ("the same as a web page", f"dualparse serve {out}   (then open http://127.0.0.1:8000)"),
-    ):
-        console.print(f"  {purpose:26}{command}", soft_wrap=True)
+    domain = open_domain(recipe.domain)
+    _heading("1. Connect to a database", console)
+    _connect(out, console)
+    with open_asker(out / FOLDER) as asker:
+        _heading("2. Ask it, without labels and without training", console)
+        _ask(asker, console)
+        _heading("3. Train with half of the labels, then play the game with what is left of the other pairs", console)
+        use_all_cores()
+        follow(train(recipe, out / RUN, resume=True, device=chosen), console)
+        run = Run.open(out / RUN)
+        parser = load(out / RUN, device=chosen)
+        if not parser.scales.trust.fitted:
+            parser.calibrate()
+        save_plot(run.folder, out / PLOT)
+        _heading("4. What each step adds", console)
+        _compare(asker, domain, run, recipe, chosen, console)
+    _go_on(out, console)
 
 
-def _compare(run: Run, recipe: Recipe, device: torch.device, console: Console) -> None:
-    """Both parsers on the test questions."""
+def _heading(text: str, console: Console) -> None:
+    console.print(Text(f"\n{text}\n", "bold"))
+
+
+def _connect(out: Path, console: Console) -> None:
+    """The facts of the domain as a database, and the folder through which it is asked."""
+    from dualparse.database.connect import connect
+    from dualparse.database.location import locate
+    from dualparse.database.worlds import write_database
+    from dualparse.domains.embedded import EMBEDDED
+    from dualparse.domains.folder import read_folder
+    from dualparse.lines import raise_error
+
+    database = out / DATABASE
+    if not database.is_file():
+        out.mkdir(parents=True, exist_ok=True)
+        _, schema, world = read_folder(EMBEDDED / "trails", report=raise_error)
+        write_database(world, database, schema, units=True)
+    report = connect(locate(str(database)), out / FOLDER)
+    console.print(f"$ dualparse connect {database} --out {out / FOLDER}")
+    console.print(
+        f"{report.tables} tables, {report.properties} properties, {report.relations} relations, {report.rows} rows"
+    )
+
+
+def _ask(asker: FolderAsker, console: Console) -> None:
+    for question in QUESTIONS:
+        reply = asker.ask(question)
+        console.print(Text(question, "bold"))
+        if reply.answered:
+            lines = list(lines_of(reply))
+            more = [f"  and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+            for line in lines[:MOST_LINES] + more:
+                console.print(Text(line))
+            console.print(Text(f"  {reply.sql}", "dim"))
+        elif reply.choices:
+            console.print(Text(f"  this can mean: {'; '.join(choice.said for choice in reply.choices)}"))
+        else:
+            console.print(Text(f"  no answer: {reply.reason}"))
+
+
+def _compare(
+    asker: FolderAsker, domain: Domain, run: Run, recipe: Recipe, device: torch.device, console: Console
+) -> None:
+    """Every step on the test questions."""
     from dualparse.training.score import score_run
 
-    rows = {"pairs alone": True, "pairs, then the game": False}
-    found = {name: score_run(run, split="test", before=before, device=device) for name, before in rows.items()}
-    choosers = {"q2lf": "right answers"}
-    if all("both" in scores for scores in found.values()):
-        choosers["both"] = "both agents choose"
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("trained on", *choosers.values(), "valid forms"):
-        table.add_column(column, justify="left" if column == "trained on" else "right")
-    for name, scores in found.items():
-        shown = [_with_interval(scores[who]) for who in choosers]
-        table.add_row(name, *shown, f"{scores['q2lf']['valid']:.1f} %")
-    count, labeled = scores["q2lf"]["examples"], recipe.data.labeled
+    without = _without_labels(asker, domain, console)
+    half = score_run(run, split="test", before=True, device=device)
+    game = score_run(run, split="test", device=device)
+    rows = {"no labels: schema and names": [without], "half of the labels": _told(half), "then the game": _told(game)}
+    choosers = ("right answers", "both agents choose")[: max(map(len, rows.values()))]
+    table = Table("step", box=None, header_style="bold", pad_edge=False)
+    for column in choosers:
+        table.add_column(column, justify="right")
+    for name, told in rows.items():
+        table.add_row(name, *map(_with_interval, told), *["-"] * (len(choosers) - len(told)))
+    labeled = recipe.data.labeled
     share = f"{labeled:.0%}" if isinstance(labeled, float) else f"those of {labeled}"
     console.print(
-        f"\n{count} test questions; none was trained on, though their forms were met in other words. "
-        f"{share} of the training pairs have labels, and {recipe.data.canonical} more come from the "
-        "grammar; the game also plays with the queries and forms of the others.\n"
+        f"{without['examples']} test questions: the share of right answers and its 95 % interval. "
+        "None was trained on, though their forms\nwere met in other words. "
+        f"{share} of the training pairs have labels, and {recipe.data.canonical} more come from the domain's grammar;\n"
+        "the game also plays with the questions and forms of the others.\n"
     )
     console.print(table)
+
+
+def _told(scores: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [scores[who] for who in ("q2lf", "both") if who in scores]
+
+
+def _without_labels(asker: FolderAsker, domain: Domain, console: Console) -> Mapping[str, Any]:
+    """The first readings of the untrained asker, compared with the facts of the domain."""
+    import numpy as np
+
+    from dualparse.asking.saying import Sayer
+    from dualparse.data.examples import load_examples
+    from dualparse.evaluate import bootstrap
+    from dualparse.grading.rows import Match, match
+
+    world = Sayer(domain).plain
+    assert world is not None
+    right: list[float] = []
+    examples = load_examples(domain, dev_seed=1).test
+    for example in track(examples, "asking without training", console=Screen(stderr=True), transient=True):
+        _, reply = asker.judged(" ".join(example.query or ()))
+        wanted = world.answer(" ".join(example.lf or ())).values
+        right.append(match(reply.rows, wanted) is not Match.NO)
+    return {
+        "accuracy": 100 * sum(right) / len(right),
+        "interval_95": bootstrap(np.array(right)),
+        "examples": len(right),
+    }
 
 
 def _with_interval(scores: Mapping[str, Any]) -> str:
@@ -101,8 +189,13 @@ def _with_interval(scores: Mapping[str, Any]) -> str:
     return f"{scores['accuracy']:.1f} %  ({low:.0f}-{high:.0f})"
 
 
-def _ask(parser: Parser, console: Console) -> None:
-    for question in parser.domain.questions:
-        best = parser.parse(question, k=1)[0]
-        said = answer(best.answer) if best.answer else f"no answer: {best.verdict.reason}"
-        console.print(Text.assemble((question, "bold"), ("\n  " + best.form, "dim"), "\n  " + said))
+def _go_on(out: Path, console: Console) -> None:
+    _heading("5. Go on", console)
+    for purpose, command in (
+        ("ask the database", f'dualparse ask {out / FOLDER} "which huts serve food" --sql'),
+        ("ask what was trained", f'dualparse ask {out / RUN} "which huts serve food"'),
+        ("watch a round of the game", f'dualparse game {out / RUN} "which huts serve food"'),
+        ("both on a page", f"dualparse serve {out / FOLDER} {out / RUN}   (then open http://127.0.0.1:8000)"),
+    ):
+        console.print(Text(f"  {purpose:26}{command}"))
+    console.print(Text(f"\nlearning curves and rewards: {out / PLOT}"))

@@ -45,7 +45,7 @@ def weigh(
     """Try on dev how much the way back to the query should count where both agents choose, how common a form is, and
     how well its utterance says what is asked; the latter two where all runs have the stages lf_lm and matcher.
 
-    Example: dualparse weigh demo --beams 20
+    Example: dualparse weigh demo/run --beams 20
     """
     from dualparse.lab.weigh import Way, best_way, choose_so, mean_scores
     from dualparse.runs import Run

@@ -23,15 +23,18 @@ def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(dualparse, m
     monkeypatch.setattr("dualparse.config.read_recipe", lambda path, **_: make_recipe(dict(TINY)))
     out = tmp_path / "demo"
     shown = dualparse("demo", "--out", out).out
-    for part in ("pairs alone", "then the game", "how long is the larch path", f"dualparse serve {out}"):
+    steps = ("no labels: schema and names", "half of the labels", "then the game")
+    for part in (*steps, *command.QUESTIONS, f"dualparse serve {out / 'trails'} {out / 'run'}"):
         assert part in shown
+    assert shown.count("SELECT") >= 7 and "no answer: " in shown  # seven answers with their SQL, and a refusal
     assert (out / command.PLOT).stat().st_size > 10_000
-    metrics = json.loads((out / "metrics.json").read_text())
+    run = out / command.RUN
+    metrics = json.loads((run / "metrics.json").read_text())
     assert set(metrics) == {"test", "test.before", "engine"} and "q2lf" in metrics["test.before"]
     again = dualparse("demo", "--out", out)
     assert again.code == 0 and "finished before, kept" in again.out
-    assert "before" in dualparse("evaluate", out, "--split", "dev", "--before").out
-    assert (out / "predictions.dev.before.jsonl").exists()
+    assert "before" in dualparse("evaluate", run, "--split", "dev", "--before").out
+    assert (run / "predictions.dev.before.jsonl").exists()
 
 
 def test_a_run_without_a_game_has_no_agents_from_before(dualparse, tmp_path):
