@@ -333,8 +333,8 @@ _ASKING = frozenset(["is", "are", "was", "were", "do", "does", "did", "has", "ha
 def _polite(texts: Sequence[str]) -> int:
     """How many words at the beginning only ask for an answer.
 
-    >>> _polite("could you please tell me who".split()), _polite("can I see".split()), _polite("can dogs swim".split())
-    (5, 3, 0)
+    >>> [_polite(text.split()) for text in ("could you please tell me who", "can i see the huts", "can dogs swim")]
+    [5, 3, 0]
     """
     at = 0
     while at < len(texts):
