@@ -108,6 +108,8 @@ def wait_until(happened) -> None:
 def test_several_processes_serve_one_address(run_folder):
     with process(run_folder, "--workers", "2") as (server, url):
         assert httpx.post(f"{url}/ask", json={"question": "list all lakes"}, timeout=60).status_code == 200
+        told = 'dualparse_requests_total{path="/ask",status="200"} '
+        wait_until(lambda: f"{told}1.0" in httpx.get(f"{url}/metrics").text)  # counted after the answer was sent
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
         if children.exists():
             first, second = map(int, children.read_text().split())
@@ -116,8 +118,7 @@ def test_several_processes_serve_one_address(run_folder):
             assert str(second) in children.read_text().split()
         for _ in range(4):
             httpx.post(f"{url}/ask", json={"question": "list all lakes"}, timeout=60)
-        told = 'dualparse_requests_total{path="/ask",status="200"} 5.0'
-        wait_until(lambda: told in httpx.get(f"{url}/metrics").text)  # counted after the answer was sent
+        wait_until(lambda: f"{told}5.0" in httpx.get(f"{url}/metrics").text)
         server.send_signal(signal.SIGTERM)
         assert server.wait(30) == 0
 
