@@ -58,13 +58,30 @@ QUICKER = (Compiled(), Fused())
 
 def engine_for(network: nn.Module) -> Engine:
     """The quickest engine that supports a network where it is now."""
-    tensor = next(network.parameters())
-    for engine in QUICKER:
-        if engine.works_with(tensor):
-            if as_written(network) and engine.supports(network):
-                return engine  # type: ignore[return-value]
-            _tell(f"{type(network).__module__}.{type(network).__qualname__}", engine.name)
+    engine = _quicker(network)
+    if engine is None:
+        return PLAIN
+    if as_written(network) and engine.supports(network):
+        return engine
+    if reason := why_plain(network):
+        _tell(reason)
     return PLAIN
+
+
+def why_plain(network: nn.Module) -> str:
+    """Why a network runs on the plain engine where a quicker one is at work; "" for a class that some quicker engine
+    knows, though not the one of this device."""
+    engine = _quicker(network)
+    if engine is None or (as_written(network) and any(each.supports(network) for each in QUICKER)):
+        return ""
+    kind = f"{type(network).__module__}.{type(network).__qualname__}"
+    return f"{kind} runs on the plain engine: {engine.name} does not know it"
+
+
+def _quicker(network: nn.Module) -> Engine | None:
+    """The engine for where a network is now, whether it knows the network or not."""
+    tensor = next(network.parameters())
+    return next((engine for engine in QUICKER if engine.works_with(tensor)), None)  # type: ignore[return-value]
 
 
 def as_written(network: nn.Module) -> bool:
@@ -73,8 +90,8 @@ def as_written(network: nn.Module) -> bool:
 
 
 @cache
-def _tell(kind: str, engine: str) -> None:
-    LOG.info("%s runs on the plain engine: %s does not know it", kind, engine)
+def _tell(reason: str) -> None:
+    LOG.info("%s", reason)
 
 
 def score(network: Network, batch: Batch, *, shared: int = 0, times: int = 1, rows: int | None = None) -> Tensor:

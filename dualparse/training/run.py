@@ -19,10 +19,11 @@ from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import KEPT
 from dualparse.engines import cpu
-from dualparse.engines.engine import told
+from dualparse.engines.engine import told, why_plain
 from dualparse.errors import InputError
 from dualparse.files import LOCK, holding, replacing, unfinished
 from dualparse.manifest import forget_manifest, verify, write_manifest
+from dualparse.networks.network import Network, TextModel
 from dualparse.runs import REFIT, Run
 from dualparse.training.anatomy import all_stages, is_finished, members, results
 from dualparse.training.essence import PRETRAINING, read_in_answers, stage_recipe
@@ -277,13 +278,16 @@ def _train_stage(
     prepared = prepare(stage, recipe, run, material, device)
     if prepared.note:
         yield Note(prepared.note)
+    modules = prepared.task.stepper.modules.values()
+    for reason in sorted({why_plain(each) for each in modules if isinstance(each, Network | TextModel)} - {""}):
+        yield Note(f"{stage}: {reason}")
     started, best = time.perf_counter(), 0
     for event in fit(prepared.task, prepared.schedule, checkpoint=run.checkpoint(stage)):
         if isinstance(event, Record):
             run.append_log(vars(event))
             best = event.epoch if event.best else best
         yield event
-    engine = json.dumps(told(*prepared.task.stepper.modules.values()), sort_keys=True)
+    engine = json.dumps(told(*modules), sort_keys=True)
     metadata = {"stage": stage, "epoch": str(best), "seconds": f"{time.perf_counter() - started:.1f}", "engine": engine}
     for module, name in prepared.saves.items():
         run.save_weights(name, prepared.task.stepper.modules[module], metadata=metadata)

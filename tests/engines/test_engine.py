@@ -6,9 +6,11 @@ import logging
 import random
 from pathlib import Path
 
+import httpx
 import pytest
 import torch
 import toy
+import toy_run
 from small_runs import recipe
 from toy import tiny_model
 
@@ -23,6 +25,7 @@ from dualparse.networks.lstm import Seq2Seq
 from dualparse.runs import Run
 from dualparse.training.run import train
 from dualparse.use.api import Parser
+from dualparse.use.service.app import make_app
 
 CPU = torch.device("cpu")
 needs_numba = pytest.mark.skipif(not loading.load(), reason="needs the extra `fast`")
@@ -49,10 +52,14 @@ def test_what_a_subclass_overrides_is_used_in_training_search_game_and_service(m
     parser = Parser(Run.open(tmp_path / "run"), toy.domain(), CPU)
     before = ASKED[method]
     find(parser.q2lf, [("how", "deep")], Options(2, 5), rng=random.Random(0))
-    parser.parse("how deep is blue lake", k=1)
     if method != "log_probs":  # a search asks for steps alone
+        used["search"] = ASKED[method] - before
+    with toy_run.serving(make_app({"toy": parser})) as url:
+        before = ASKED[method]
+        answer = httpx.post(f"{url}/parse", json={"question": "how deep is blue lake"}, timeout=60)
         used["service"] = ASKED[method] - before
-    assert set(used) >= {"q2lf", "lf2q", "dual"} and all(used.values()), used
+    assert answer.status_code == 200
+    assert set(used) >= {"q2lf", "lf2q", "dual", "service"} and all(used.values()), used
 
 
 @needs_numba

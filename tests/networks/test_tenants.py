@@ -3,6 +3,9 @@ game, are killed and resumed, loaded, searched, served and explained, through th
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,14 +24,14 @@ from dualparse.data.batch import Batch, Row, collate
 from dualparse.data.vocab import BOS, EOS, UNK
 from dualparse.engines.beam import beam
 from dualparse.engines.engine import engine_for, told
+from dualparse.engines.numba import loading
 from dualparse.engines.plain import score
 from dualparse.errors import InputError
 from dualparse.networks.encoder import OWN_MINILM
 from dualparse.networks.network import Network
 from dualparse.networks.registry import NETWORKS, TEXT_MODELS, new_network, new_text_model
 from dualparse.runs import Run
-from dualparse.training import loop
-from dualparse.training.run import train
+from dualparse.training.run import Note, train
 from dualparse.training.score import score_run
 from dualparse.use.api import Parser
 from dualparse.use.service.app import make_app
@@ -150,17 +153,41 @@ def test_a_run_is_scored_and_says_which_engine_ran(played, tenant):
     assert type(run.agent("q2lf", toy.domain(), CPU).model).__name__ == kind
 
 
-def test_a_run_that_stopped_anywhere_goes_on_to_the_same_weights(played, tenant, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+KILLED = """
+import sys, time
+from pathlib import Path
+import torch, toy
+from test_tenants import of, train
+from dualparse.domains.registry import register
+from dualparse.training import loop
+loop.CHECKPOINT_SECONDS = -1.0
+register(toy.family({{name: Path({data!r}) / f"{{name}}.tsv" for name in ("train", "dev", "test")}}))
+for event in train(of({name!r}), Path({folder!r}), device=torch.device("cpu")):
+    if getattr(event, "stage", "") == "dual" and event.epoch == 2:
+        print("here", flush=True)
+        time.sleep(600)
+"""
+
+
+def test_a_run_that_is_killed_in_the_game_goes_on_to_the_same_weights(played, tenant, tmp_path):
+    folder, tests = tmp_path / "run", Path(__file__).parents[1]
+    script = KILLED.format(data=str(played / "toy"), name=tenant, folder=str(folder))
+    paths = os.pathsep.join(map(str, (tests, tests / "networks", tests.parent)))
+    command, environment = [sys.executable, "-c", script], os.environ | {"PYTHONPATH": paths}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "here\n"
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not Run(folder).weights("q2lf").exists(), "the game is not over"
     with toy.registered(toy.write_files(played / "toy")):
-        generator = train(of(tenant), tmp_path / "run", device=CPU)
-        while getattr(next(generator), "stage", "") != "dual":
-            pass
-        next(generator)
-        generator.close()
-        list(train(of(tenant), tmp_path / "run", resume=True, device=CPU))
-    weights = [left_behind(folder)["q2lf.safetensors"] for folder in (tmp_path / "run", played / tenant)]
-    assert weights[0] == weights[1]
+        list(train(of(tenant), folder, resume=True, device=CPU))
+    there, kept = left_behind(folder), left_behind(played / tenant)
+    assert {name for name in there if name.endswith(".safetensors")} == {
+        *(f"{name}.safetensors" for name in STAGES if name != "dual"),
+        "pretrained-q2lf.safetensors",
+        "pretrained-lf2q.safetensors",
+    }
+    assert there == {name: kept[name] for name in there}
 
 
 def test_a_run_is_served_and_explained_where_it_shows_attention(played, tenant):
@@ -175,6 +202,29 @@ def test_a_run_is_served_and_explained_where_it_shows_attention(played, tenant):
             assert sum(weights) == pytest.approx(1, abs=1e-3)  # each is rounded
     else:
         assert looked.status_code == 422 and "shows no attention" in looked.text
+
+
+def test_all_four_models_of_a_run_may_be_of_their_own_kinds(played, tmp_path):
+    kinds = {"q2lf": "transformer", "lf2q": "gru:GRU", "query_lm": "gru:Bigrams", "lf_lm": "transformer"}
+    model = {"embedding": 12, "hidden": 16, "layers": 1, "heads": 2, "networks": kinds}
+    names = ("validity", "form_lm", "fluency", "reconstruction")
+    game = {"epochs": 1, "beams": 2, "max_length": 12, "rewards": [{"name": name, "weight": 0.5} for name in names]}
+    with toy.registered(toy.write_files(played / "toy")):
+        told = list(train(recipe(stages=STAGES, model=model, game=game), tmp_path / "run", device=CPU))
+        run = Run.open(tmp_path / "run")
+        score_run(run, split="dev", beams=2, device=CPU)
+    models = [run.agent(name, toy.domain(), CPU).model for name in ("q2lf", "lf2q")]
+    models += [run.language_model(name, CPU) for name in ("query_lm", "lf_lm")]
+    assert [type(each).__name__ for each in models] == ["Transformer", "GRU", "Bigrams", "TransformerLanguageModel"]
+    assert run.metrics()["engine"]["engines"] == {"GRU": "plain", "Transformer": "plain"}
+    figures = next(record["figures"] for record in run.read_log() if record["stage"] == "dual")
+    assert {"query_form_lm", "form_fluency", "query_reconstruction", "form_reconstruction"} <= set(figures)
+    if loading.load():
+        notes = [each.text for each in told if isinstance(each, Note)]
+        assert "dual: gru.GRU runs on the plain engine: numba does not know it" in notes
+    parser = Parser(run, toy.domain(), CPU)
+    assert len(parser.parse("how deep is blue lake", k=2)) == 2
+    assert parser.verbalize("( all lake )")[0].query
 
 
 def test_each_model_may_be_of_its_own_kind():

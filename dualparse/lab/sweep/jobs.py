@@ -216,15 +216,18 @@ def _best(run: Run) -> dict[str, Any]:
 
 
 def _stages(job: Job, run: Run, recipe: Recipe) -> dict[str, Any]:
-    """Seconds of every stage, wherever it was trained, and the name of the shared run it came from; those of runs below
-    with their folder before."""
+    """Seconds of every stage, wherever it was trained, with which engines, and the name of the shared run it came from;
+    those of runs below with their folder before."""
     from dualparse.networks.tensors import load_tensors
     from dualparse.runs import Run
 
     told: dict[str, dict[str, Any]] = {}
     for name, (place, each, stage) in all_stages(recipe).items():
         weights = Run(run.folder / place).weights(next(iter(results(each, stage).values())))
-        told[name] = {"seconds": float(load_tensors(weights)[1]["seconds"])}
+        about = load_tensors(weights)[1]
+        told[name] = {"seconds": float(about["seconds"])}
+        if engine := json.loads(about.get("engine", "{}")):
+            told[name] |= {"engines": engine["engines"], "device": engine["device"]}
         if source := job.source(name):
             told[name]["shared"] = Path(source).name
     return told

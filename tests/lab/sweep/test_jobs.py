@@ -129,6 +129,8 @@ def test_a_result_says_where_it_comes_from(folders, tmp_path):
     assert set(result["stages"]) == set(METHODS["dual"])
     assert {name for name, stage in result["stages"].items() if "shared" in stage} == {"q2lf", "lf2q", "query_lm"}
     assert result["best"].keys() == result["stages"].keys()
+    assert all(set(stage["engines"]) <= {"Seq2Seq", "LanguageModel"} for stage in result["stages"].values())
+    assert {stage["device"] for stage in result["stages"].values()} == {"cpu"}
     for split, examples in (("dev", 9), ("test", 9)):
         scores, hits = result[split]["q2lf"], result["correct"][split]
         assert sum(result["mistakes"][split].values()) == hits.count("0")
