@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from dualparse.database.model import Database, Property, Relation
-from dualparse.database.worlds import KEY, LABEL, model_of
-from dualparse.domains.results import plain_value
 from dualparse.domains.schema import Declaration, Schema
 from dualparse.domains.world import World
-from dualparse.lf.values import TRUE, Value, date, number, text, time
+from dualparse.lf.values import TRUE, date, number, text, time
 
 TYPES = ("song", "artist", "tag")
 DECLARED = (
@@ -70,54 +65,6 @@ def value(declared: Declaration, made: World, rng: random.Random, whole_dates: b
         return TRUE
     things = made.instances(declared.kind)
     return rng.choice(things) if things else None
-
-
-TYPES_OF_COLUMNS = {"number": "DOUBLE PRECISION", "text": "TEXT", "date": "DATE", "time": "TIME", "boolean": "BOOLEAN"}
-
-
-def copied(made: World, dialect: str, execute: Callable[..., object]) -> Database:
-    """A world in a server's database, with the types that people declare there; its model."""
-    model = model_of(SCHEMA)
-    mark = "%s" if dialect == "postgres" else "?"
-    for table in model.tables:
-        parts = [*table.properties, *table.relations]
-        own = [part for part in parts if part.link is None]
-        columns = "".join(f', "{part.name}" {column_type(part)}' for part in own)
-        execute(f'CREATE TABLE "{table.name}" ("{KEY}" TEXT PRIMARY KEY, "{LABEL}" TEXT{columns})')
-        for part in parts:
-            if part.link is not None:
-                columns = f'"{part.link.owner[0]}" TEXT, "{part.name}" {column_type(part)}'
-                execute(f'CREATE TABLE "{part.link.source[0]}" ({columns})')
-        for thing in made.instances(table.name):
-            key = thing.id.rpartition(".")[2]
-            told = {part.name: [stored(found) for found in facts(made, thing, part.name)] for part in parts}
-            row = [key, key.replace("_", " "), *[next(iter(told[part.name]), None) for part in own]]
-            execute(f'INSERT INTO "{table.name}" VALUES ({", ".join([mark] * len(row))})', row)
-            for part in parts:
-                for found in told[part.name] if part.link is not None else ():
-                    execute(f'INSERT INTO "{part.link.source[0]}" VALUES ({mark}, {mark})', [key, found])
-    tables = [
-        replace(table, properties=tuple(replace(part, storage="native") for part in table.properties))
-        for table in model.tables
-    ]
-    return Database(dialect, tuple(tables))
-
-
-def column_type(part: Property | Relation) -> str:
-    return TYPES_OF_COLUMNS[part.kind] if isinstance(part, Property) else "TEXT"
-
-
-def facts(made: World, thing: Value, label: str) -> Sequence[Value]:
-    told = made.properties.get(label)
-    return told.values.get(thing, ()) if told else ()
-
-
-def stored(found: Value) -> object:
-    if found.startswith("(number"):
-        return found.degree
-    if found.startswith("(boolean"):
-        return True
-    return found.id.rpartition(".")[2] if found.id else plain_value(found, {})
 
 
 class Forms:
@@ -231,6 +178,8 @@ class Forms:
             if rng.random() < 0.4:
                 return f"( filter {things} {path} contains ( text {rng.choice(('GUN', 'är', '%', 'b_', 'o'))} ) )"
             return f"( filter {things} {path} {rng.choice(('=', '!='))} {self.reference(declared, depth)} )"
+        if kind == "date" and rng.random() < 0.2 and (part := self.part(type)):
+            path = part
         if rng.random() < 0.2:
             return f"( filter {things} {path} between {self.written(declared)} {self.written(declared)} )"
         return f"( filter {things} {path} {self.op()} {self.reference(declared, depth)} )"
@@ -258,6 +207,8 @@ class Forms:
                     "( last year )",
                     "( past 5 month )",
                     "( date 1999 1 15 )",
+                    f"( {rng.choice(('today', 'yesterday', 'tomorrow'))} )",
+                    f"( {rng.choice(('last', 'this', 'next'))} {rng.choice(('day', 'week', 'month', 'quarter'))} )",
                 )
             )
         if declared.kind == "number" and UNITS[declared.unit] == "minute":
@@ -299,12 +250,19 @@ class Forms:
     def ranked_by(self, type: str, *, text: bool = False) -> str:
         if self.rng.random() < 0.3:
             return self.figure(type)
+        if self.rng.random() < 0.1 and (part := self.part(type)):
+            return part
         kinds = ("number", "date", "time", "text") if text else ("number", "date", "time")
         for _ in range(10):
             path, declared, kind = self.path(type)
             if declared is not None and kind in kinds:
                 return path
         return f"( count ( get it {self.relations(type)[0][0]} ) )"
+
+    def part(self, type: str) -> str:
+        """The year or month of a date, where things of the type have one."""
+        dates = [d.name for d in self.of(type, "date", many=False)]
+        return f"( {self.rng.choice(('year', 'month', 'day'))} {self.rng.choice(dates)} )" if dates else ""
 
     def values(self, depth: int) -> str:
         declared = self.rng.choice([d for d in DECLARED if d.kind not in TYPES])
@@ -326,6 +284,12 @@ class Forms:
             return f"( share {self.things(type, depth - 1)} {self.things(type, depth - 1)} )"
         if roll < 0.6:
             return f"( {rng.choice(('times', 'divide'))} {self.number(depth - 1)} {self.number(depth - 1)} )"
+        if roll < 0.65:
+            counts = " ".join(f"( count {self.things(each, depth - 1)} )" for each in rng.choices(TYPES, k=2))
+            return f"( {rng.choice(('plus', 'minus'))} {counts} )"
+        if roll < 0.7:
+            total = rng.choice(("sum", "avg", "min", "max"))
+            return f"( in {rng.choice(('minute', 'hour'))} ( {total} {self.things('song', depth - 1)} length ) )"
         if roll < 0.8:
             path = self.ranked_by(type)
             return f"( {rng.choice(('min', 'max'))} {self.things(type, depth)} {path} )"
@@ -337,27 +301,37 @@ class Forms:
         dates = [d.name for d in self.of(type, "date", many=False)]
         if dates and self.rng.random() < 0.3:
             return f"( {self.rng.choice(('year', 'month', 'quarter', 'day'))} {self.rng.choice(dates)} )"
-        return self.path(type)[0]
+        return self.figure(type) if self.rng.random() < 0.1 else self.path(type)[0]
 
-    def group(self) -> str:
-        rng = self.rng
-        type = rng.choice(TYPES)
-        numbers = self.of(type, "number")
-        totals = []
-        for _ in range(rng.randint(1, 2)):
-            it = self.filter("it", type, 1) if rng.random() < 0.3 else "it"
-            if rng.random() < 0.5:
-                totals.append(f"( count {it} )")
-            else:
-                totals.append(f"( {rng.choice(('sum', 'avg', 'min', 'max'))} {it} {rng.choice(numbers).name} )")
+    def group(self, first: str = "") -> str:
+        """A group; `first` is its first figure, by which its rows are ranked."""
+        type = self.rng.choice(TYPES)
+        totals = [first] if first else []
+        totals += [self.total(type) for _ in range(self.rng.randint(0 if first else 1, 2))]
         return f"( group {self.things(type, 2)} {self.key(type)} {' '.join(totals)} )"
+
+    def total(self, type: str) -> str:
+        """A figure of a group."""
+        rng = self.rng
+        it = self.filter("it", type, 1) if rng.random() < 0.3 else "it"
+        roll = rng.random()
+        if roll < 0.4:
+            return f"( count {it} )"
+        numbers, dates = self.of(type, "number"), self.of(type, "date", "time")
+        if roll < 0.5 and dates:
+            return f"( {rng.choice(('min', 'max'))} {it} {rng.choice(dates).name} )"
+        total = f"( {rng.choice(('sum', 'avg', 'min', 'max'))} {it} {rng.choice(numbers).name} )"
+        return f"( {rng.choice(('times', 'divide'))} {total} ( count {it} ) )" if roll > 0.9 else total
 
     def table(self) -> str:
         rng = self.rng
-        made = self.group()
+        counted = "( count it )" if rng.random() < 0.3 else ""  # a figure without a unit
+        made = self.group(counted)
         for _ in range(rng.randint(0, 2)):
+            having = f"( having {made} {self.op()} {self.plain()} )"
             made = rng.choice(
                 (
+                    *([having, having] if counted else ()),
                     f"( top {rng.randint(1, 3)} {made} )",
                     f"( bottom {rng.randint(1, 3)} {made} )",
                     f"( argmax {made} )",
@@ -369,7 +343,10 @@ class Forms:
 
     def select(self) -> str:
         type = self.rng.choice(TYPES)
-        beside = [self.path(type)[0] if self.rng.random() < 0.7 else self.figure(type)]
+        beside = []
+        for _ in range(self.rng.choice((1, 1, 2))):
+            figures = (self.path(type)[0], self.path(type)[0], self.figure(type), self.part(type) or self.figure(type))
+            beside.append(self.rng.choice(figures))
         return f"( select {self.things(type, 2)} {' '.join(beside)} )"
 
     def comparison(self) -> str:

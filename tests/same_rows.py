@@ -1,24 +1,40 @@
-"""Whether random forms have the answers in a database that they have in memory; the forms of *trails*."""
+"""Whether forms have the answers in a database that they have in memory: random ones, and those of *trails*."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import date as Day
 
 import pytest
-from random_forms import SCHEMA, Forms
+from random_forms import SCHEMA, Forms, world
 
 from dualparse.database.run import Answering
 from dualparse.domains.domain import Domain
+from dualparse.domains.embedded import EMBEDDED
+from dualparse.domains.folder import read_folder
 from dualparse.domains.plain import Plain
 from dualparse.domains.results import Answer
+from dualparse.domains.schema import Schema
 from dualparse.domains.signatures import SIGNATURES
 from dualparse.domains.world import World
 from dualparse.lf.errors import LF_ERRORS, LFExecutionError
+from dualparse.lines import raise_error
 
 TODAY = Day(2005, 5, 20)
 FORMS = 25  # of one database
+
+
+def compare(
+    seed: int, into: Callable[[World, Schema], AbstractContextManager[Answering]], *, whole_dates: bool
+) -> Counter[str]:
+    """Run random forms over a random small world in memory and in a database; what kinds of answers they had."""
+    rng = random.Random(seed)
+    made = world(rng, whole_dates=whole_dates)
+    with into(made, SCHEMA) as runner:
+        return agree(made, runner, rng)
 
 
 def agree(made: World, runner: Answering, rng: random.Random) -> Counter[str]:
@@ -52,6 +68,16 @@ def readable(answer: Answer) -> list[str]:
     """The rows as plain values, numbers to four decimals, in any order."""
     rounded = [[round(cell, 4) if isinstance(cell, float) else cell for cell in row] for row in answer.values]
     return sorted(map(str, rounded))
+
+
+def agree_on_trails(into: Callable[[World, Schema], AbstractContextManager[Answering]], every: int = 1) -> int:
+    """Forms of *trails* have the denotations in a database that they have in memory; how many there were."""
+    domain, schema, made = read_folder(EMBEDDED / "trails", report=raise_error)
+    memory, forms = Plain(made, schema), trails_forms(domain)[::every]
+    with into(made, schema) as runner:
+        for form in forms:
+            assert runner.execute(form) == memory.execute(form), form
+    return len(forms)
 
 
 def trails_forms(domain: Domain) -> list[str]:

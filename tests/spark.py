@@ -11,9 +11,10 @@ from typing import Any
 
 import pyarrow
 import pytest
-from random_forms import facts
+from copies import facts
 
 from dualparse.database.model import ISO, NATIVE, Database, Property, Relation
+from dualparse.database.spark import SparkRunner
 from dualparse.database.worlds import KEY, LABEL, model_of
 from dualparse.domains.plain import schema_of
 from dualparse.domains.results import plain_value
@@ -42,7 +43,7 @@ _ARROW = {
 
 
 @contextmanager
-def session() -> Iterator[Any]:
+def opened() -> Iterator[Any]:
     """A session in local mode."""
     sql = pytest.importorskip("pyspark.sql", reason="needs pyspark: pip install 'dualparse[spark]'")
     if shutil.which("java") is None:
@@ -50,12 +51,18 @@ def session() -> Iterator[Any]:
     builder = sql.SparkSession.builder.master("local[1]").appName("dualparse")
     for name, value in OPTIONS.items():
         builder = builder.config(name, value)
-    opened = builder.getOrCreate()
-    opened.sparkContext.setLogLevel("OFF")
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
     try:
-        yield opened
+        yield session
     finally:
-        opened.stop()
+        session.stop()
+
+
+@contextmanager
+def in_spark(made: World, schema: Schema, session: Any, *, storage: str = NATIVE) -> Iterator[SparkRunner]:
+    """Runs forms over a world as views of the session."""
+    yield SparkRunner(session, views(made, schema, session, storage=storage))
 
 
 def views(made: World, schema: Schema, session: Any, *, storage: str = NATIVE) -> Database:

@@ -5,80 +5,66 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from pathlib import Path
+from functools import partial
 
-import duckdb
-import psycopg
 import pytest
+from copies import in_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_forms import SCHEMA, copied, world
-from same_rows import agree, trails_forms
+from random_forms import Forms, world
+from same_rows import FORMS, agree_on_trails, compare
 
 from dualparse.database.location import locate
+from dualparse.database.model import ISO
 from dualparse.database.run import Runner
 from dualparse.database.source import open_source
 from dualparse.database.worlds import read_database, write_database
 from dualparse.domains.embedded import EMBEDDED
 from dualparse.domains.folder import read_folder
 from dualparse.domains.plain import Plain
+from dualparse.domains.signatures import DIRECTIONS, SIGNATURES
 from dualparse.domains.world import World
 from dualparse.lines import raise_error
 
-ELSEWHERE = 100 if os.environ.get("DUALPARSE_NIGHTLY") else 4  # databases of the other engines
-DATABASES = 800 if os.environ.get("DUALPARSE_NIGHTLY") else 20
-
-
-def compare(seed: int, path: Path) -> Counter[str]:
-    """Run random forms both ways; what kinds of answers they had."""
-    rng = random.Random(seed)
-    made = world(rng)
-    model = write_database(made, path, SCHEMA)
-    with open_source(locate(f"sqlite:///{path}")) as source:
-        kinds = agree(made, Runner(source, model), rng)
-    path.unlink()
-    return kinds
+NIGHTLY = bool(os.environ.get("DUALPARSE_NIGHTLY"))
+DATABASES = 800 if NIGHTLY else 20  # of FORMS random forms each
+ELSEWHERE = 800 if NIGHTLY else 4  # of the other engines
 
 
 @settings(max_examples=DATABASES, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32))
 def test_random_forms_have_the_same_rows_in_memory_and_in_sqlite(tmp_path_factory, seed):
-    compare(seed, tmp_path_factory.mktemp("world") / "world.sqlite")
+    into = partial(in_database, engine="sqlite", folder=tmp_path_factory.getbasetemp())
+    compare(seed, into, whole_dates=False)
+
+
+@pytest.mark.parametrize("seed", range(ELSEWHERE))
+def test_random_forms_have_the_same_rows_in_duckdb(tmp_path, seed):
+    compare(seed, partial(in_database, engine="duckdb", folder=tmp_path), whole_dates=True)
+
+
+@pytest.mark.parametrize("seed", range(ELSEWHERE))
+def test_random_forms_have_the_same_rows_in_postgresql(postgres_url, tmp_path, seed):
+    compare(seed, partial(in_database, engine="postgresql", folder=tmp_path, server=postgres_url), whole_dates=True)
 
 
 def test_the_random_forms_are_worth_running(tmp_path):
     kinds: Counter[str] = Counter()
     for seed in range(6):
-        kinds += compare(seed, tmp_path / f"{seed}.sqlite")
+        kinds += compare(seed, partial(in_database, engine="sqlite", folder=tmp_path), whole_dates=False)
     assert kinds["rows"] + kinds["value"] + kinds["yes_no"] > 0.5 * kinds.total()
     assert kinds["error"] + kinds["deep"] < 0.05 * kinds.total()
 
 
-@pytest.mark.parametrize("seed", [1097, 1133, 1157])
-def test_what_was_wrong_once_stays_right(tmp_path, seed):
-    """Rankings of values that tie, and the best rows of a ranking."""
-    compare(seed, tmp_path / "world.sqlite")
-
-
-@pytest.mark.parametrize("seed", range(ELSEWHERE))
-def test_random_forms_have_the_same_rows_in_duckdb(tmp_path, seed):
-    made = world(random.Random(seed), whole_dates=True)
-    path = tmp_path / "world.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        model = copied(made, "duckdb", connection.execute)
-    with open_source(locate(f"duckdb:///{path}")) as source:
-        agree(made, Runner(source, model), random.Random(seed))
-
-
-@pytest.mark.parametrize("seed", range(ELSEWHERE))
-def test_random_forms_have_the_same_rows_in_postgresql(postgres_url, seed):
-    made = world(random.Random(seed), whole_dates=True)
-    with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE world{seed}")
-    with psycopg.connect(f"{postgres_url}/world{seed}", autocommit=True) as connection:
-        model = copied(made, "postgres", connection.execute)
-    with open_source(locate(f"{postgres_url}/world{seed}")) as source:
-        agree(made, Runner(source, model), random.Random(seed))
+def test_the_random_forms_hold_every_function_of_the_language():
+    said: Counter[str] = Counter()
+    for seed in range(60):
+        rng = random.Random(seed)
+        forms = Forms(world(rng), rng)
+        said.update(word for _ in range(FORMS) for word in forms.any().split())
+    words = {part.strip("'") for row in SIGNATURES for part in row.arguments if part.startswith("'")}
+    words |= {"today", "yesterday", "tomorrow", "last", "this", "next", "past", "quarter", "it", *DIRECTIONS}
+    assert not [word for word in (*words, *{row.name for row in SIGNATURES}) if not said[word]]
 
 
 @pytest.fixture(scope="module")
@@ -91,12 +77,18 @@ def trails(tmp_path_factory):
         yield domain, Plain(made, schema), Runner(source, model), model
 
 
-def test_every_form_of_trails_has_the_same_answer_in_a_database(trails):
-    domain, memory, runner, _ = trails
-    forms = trails_forms(domain)
-    assert len(forms) > 250
-    for form in forms:
-        assert runner.execute(form) == memory.execute(form), form
+def test_every_form_of_trails_has_the_same_answer_in_sqlite(tmp_path):
+    assert agree_on_trails(partial(in_database, engine="sqlite", folder=tmp_path)) > 250
+
+
+def test_forms_of_trails_have_the_same_answers_in_duckdb(tmp_path):
+    into = partial(in_database, engine="duckdb", folder=tmp_path, storage=ISO)
+    agree_on_trails(into, every=1 if NIGHTLY else 10)
+
+
+def test_forms_of_trails_have_the_same_answers_in_postgresql(postgres_url, tmp_path):
+    into = partial(in_database, engine="postgresql", folder=tmp_path, server=postgres_url, storage=ISO)
+    agree_on_trails(into, every=1 if NIGHTLY else 10)
 
 
 def test_a_database_reads_back_as_the_world_it_was(trails):

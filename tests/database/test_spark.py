@@ -3,52 +3,40 @@
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Iterator
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import duckdb
 import pytest
-from random_forms import SCHEMA, world
-from same_rows import agree, trails_forms
-from spark import session, views
+from same_rows import agree_on_trails, compare
+from spark import in_spark, opened
 
 from dualparse.database.connect import connect
 from dualparse.database.folder import read_connected
 from dualparse.database.location import locate
 from dualparse.database.model import ISO
 from dualparse.database.spark import SparkRunner, spark_runner
-from dualparse.domains.embedded import EMBEDDED
-from dualparse.domains.folder import read_folder
-from dualparse.domains.plain import Plain
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFExecutionError
-from dualparse.lines import raise_error
 
 NIGHTLY = bool(os.environ.get("DUALPARSE_NIGHTLY"))
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    with session() as opened:
-        yield opened
+    with opened() as session:
+        yield session
 
 
 def test_forms_of_trails_have_the_same_answers_in_spark(spark):
-    domain, schema, made = read_folder(EMBEDDED / "trails", report=raise_error)
-    runner = SparkRunner(spark, views(made, schema, spark, storage=ISO))
-    memory = Plain(made, schema)
-    forms = trails_forms(domain)
-    for form in forms if NIGHTLY else forms[::20]:
-        assert runner.execute(form) == memory.execute(form), form
+    agree_on_trails(partial(in_spark, session=spark, storage=ISO), every=1 if NIGHTLY else 20)
 
 
 @pytest.mark.parametrize("seed", range(40 if NIGHTLY else 1))
 def test_random_forms_have_the_same_rows_in_spark(spark, seed):
-    rng = random.Random(seed)
-    made = world(rng, whole_dates=True)
-    agree(made, SparkRunner(spark, views(made, SCHEMA, spark)), rng)
+    compare(seed, partial(in_spark, session=spark), whole_dates=True)
 
 
 HATS = """
