@@ -10,16 +10,18 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
-
 from dualparse.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 SQLITE, DUCKDB, POSTGRES = "sqlite", "duckdb", "postgres"  # as sqlglot calls the dialects
 CSV, PARQUET = (".csv", ".tsv", ".csv.gz", ".tsv.gz"), (".parquet",)
 VARIABLE = "env:"
+_FILES = (SQLITE, DUCKDB, "file")
 _POSTGRES_NAMES = ("postgresql", "postgres")
 _SECRET_WORDS = ("password", "passwd", "sslpassword", "token", "secret")
 
@@ -69,7 +71,7 @@ def locate(text: str, *, base: Path | None = None) -> Location:
         except InputError as error:  # without the path it may carry: what the variable holds may be a secret
             raise InputError(f"the environment variable {name} holds no place of a database: {error.message}") from None
         return Location(located.dialect, text, located.path, located.tabular, located.url)
-    if "://" in text and _has_secret(_read_url(text)):
+    if "://" in text and not _is_plain(text) and _has_secret(_read_url(text)):
         raise InputError(
             "the URL holds a password: put it into an environment variable, such as SHOP_URL, and write env:SHOP_URL"
         )
@@ -79,11 +81,11 @@ def locate(text: str, *, base: Path | None = None) -> Location:
 def _locate(text: str, base: Path | None) -> Location:
     if "://" not in text:
         return _file(Path(text), base)
-    url = _read_url(text)
-    backend = url.drivername.partition("+")[0]
-    if backend in _POSTGRES_NAMES:
+    url = None if _is_plain(text) else _read_url(text)
+    backend = url.drivername.partition("+")[0] if url is not None else text.partition("://")[0]
+    if url is not None and backend in _POSTGRES_NAMES:
         return Location(POSTGRES, _without_secrets(url), url=url)
-    if backend in (SQLITE, DUCKDB, "file"):
+    if backend in _FILES:
         database = unquote(text.partition("://")[2].removeprefix("/").partition("?")[0])
         if not database or database == ":memory:":
             raise InputError(f"{backend}:// names no file; expected {backend}:///path or {backend}:////absolute/path")
@@ -93,7 +95,15 @@ def _locate(text: str, base: Path | None) -> Location:
     )
 
 
+def _is_plain(text: str) -> bool:
+    """Whether a URL is that of a file and no more: it is read without SQLAlchemy, which takes a while to load."""
+    return text.startswith(tuple(f"{backend}:///" for backend in _FILES)) and "?" not in text
+
+
 def _read_url(text: str) -> URL:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         return make_url(text)
     except (ArgumentError, ValueError):  # the reader's own message repeats the URL, password and all
@@ -105,6 +115,8 @@ def _has_secret(url: URL) -> bool:
 
 
 def _without_secrets(url: URL) -> str:
+    from sqlalchemy.engine import URL
+
     query = {key: value for key, value in url.query.items() if key.lower() not in _SECRET_WORDS}
     bare = URL.create(url.drivername, url.username, None, url.host, url.port, url.database, query)
     return bare.render_as_string(hide_password=False)

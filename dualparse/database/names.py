@@ -111,8 +111,16 @@ _CAPITAL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[
 
 @cache
 def _inflector() -> inflect.engine:
-    import inflect  # here, because it takes longer to load than a question to answer
+    """The rules of English, loaded when they are needed. Without what checks the types of each of its calls: to compile
+    that takes thirty times as long as all the rest of it."""
+    import typeguard
 
+    checked = typeguard.typechecked
+    typeguard.typechecked = lambda target: target  # type: ignore[assignment]
+    try:
+        import inflect
+    finally:
+        typeguard.typechecked = checked  # type: ignore[assignment]
     return inflect.engine()
 
 

@@ -6,7 +6,6 @@ statement that took too long, or was cancelled from another thread, becomes an `
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -15,12 +14,10 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-import duckdb
-import psycopg
-
 from dualparse.database.compile import compile_node
+from dualparse.database.location import POSTGRES
 from dualparse.database.model import EPOCH, YEAR, Database, entity_id
-from dualparse.database.source import Source, explained
+from dualparse.database.source import Source, engine_errors, explained
 from dualparse.database.statement import Output, Statement
 from dualparse.domains.intervals import point
 from dualparse.domains.plain import dated
@@ -31,7 +28,6 @@ from dualparse.lf.values import FALSE, TRUE, Value, name, number, text
 from dualparse.lf.values import time as time_value
 from dualparse.lf.verdict import VALID, Verdict
 
-ENGINE_ERRORS = (sqlite3.Error, duckdb.Error, psycopg.Error)
 MOST_ROWS = 10_000
 SECONDS = 10.0
 
@@ -117,7 +113,7 @@ class Runner(Answering):
             with explained(self.source.location):
                 try:
                     yield
-                except ENGINE_ERRORS as error:
+                except engine_errors() as error:
                     if "parser stack overflow" in str(error) or "too deep" in str(error).lower():
                         raise LFExecutionError("nested deeper than the database can follow") from None
                     if late.is_set():
@@ -127,7 +123,7 @@ class Runner(Answering):
                     raise
         finally:
             timer.cancel()
-            if isinstance(self.source.connection, psycopg.Connection):
+            if self.source.dialect == POSTGRES:
                 self.source.connection.rollback()
 
 

@@ -4,26 +4,28 @@ Nothing is ever written: SQLite is opened read-only (a database with a write-ahe
 immutable, because SQLite would otherwise put files beside it) and asked about each statement before it runs, DuckDB
 read-only and without any other file, PostgreSQL in read-only transactions. A view in a database that a stranger made
 can therefore read that database and nothing else.
-Whatever the engine has to say about a database that cannot be used becomes an `InputError` of one line.
+Whatever the engine has to say about a database that cannot be used becomes an `InputError` of one line. An engine is
+loaded when a database of its kind is opened: together they would take longer than most questions.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
-import psycopg
-from sqlalchemy.engine import URL
 from sqlglot import exp
 
 from dualparse.database.location import DUCKDB, POSTGRES, SQLITE, Location
-from dualparse.database.tabular import views_of
 from dualparse.errors import InputError
+
+if TYPE_CHECKING:
+    import duckdb
+    import psycopg
 
 WAIT = 2.0  # seconds for a lock of somebody else
 BATCH = 5_000  # rows that are fetched at once
@@ -34,7 +36,7 @@ _LOOKING = frozenset(  # pragmas that tell of a schema
         *("database_list", "encoding", "data_version", "schema_version", "read_uncommitted"),
     ]
 )
-_ENGINE_ERRORS = (sqlite3.Error, duckdb.Error, psycopg.Error)
+_DENIED = ("InsufficientPrivilege", "PermissionException")  # errors of PostgreSQL and DuckDB
 
 
 class NoPermission(InputError):
@@ -62,8 +64,7 @@ class Source:
 
     def interrupt(self) -> None:
         """Stop what is running; may be called from any thread."""
-        connection = self.connection
-        connection.cancel() if isinstance(connection, psycopg.Connection) else connection.interrupt()
+        self.connection.cancel() if self.dialect == POSTGRES else self.connection.interrupt()
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -160,11 +161,15 @@ def _only_reads(action: int, first: str | None, second: str | None, *_: object) 
 
 
 def _duckdb(location: Location) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
+    import duckdb
+
     assert location.path is not None
     config: dict[str, Any] = {"memory_limit": "300MB", "threads": 2}
     if not location.tabular:
         alone = {"enable_external_access": False, "lock_configuration": True}
         return duckdb.connect(str(location.path), read_only=True, config=config | alone), []
+    from dualparse.database.tabular import views_of
+
     connection = duckdb.connect(config=config)
     try:
         notes = views_of(connection, location.path)
@@ -185,8 +190,10 @@ def _shut(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def _postgres(location: Location) -> psycopg.Connection:
+    import psycopg
+
     url = location.url
-    assert isinstance(url, URL)
+    assert url is not None
     options = " ".join([str(url.query.get("options", "")), "-c default_transaction_read_only=on"]).strip()
     told: dict[str, Any] = {key: value for key, value in url.query.items() if key != "options"}
     known = {"host": url.host, "port": url.port, "user": url.username, "password": url.password}
@@ -204,12 +211,17 @@ def explained(location: Location) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=where) from None
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise NoPermission(f"no permission to read: {_safe(error, location)}", path=where) from None
-    except duckdb.PermissionException:
-        raise NoPermission("no permission to read: a view over other files; connect those", path=where) from None
-    except _ENGINE_ERRORS as error:
-        raise InputError(_advice(_safe(error, location)), path=where) from None
+    except engine_errors() as error:
+        if type(error).__name__ not in _DENIED:
+            raise InputError(_advice(_safe(error, location)), path=where) from None
+        told = "a view over other files; connect those" if location.dialect == DUCKDB else _safe(error, location)
+        raise NoPermission(f"no permission to read: {told}", path=where) from None
+
+
+def engine_errors() -> tuple[type[Exception], ...]:
+    """What the engines raise; one that was never loaded raises nothing."""
+    loaded = [sys.modules[name] for name in ("duckdb", "psycopg") if name in sys.modules]
+    return (sqlite3.Error, *(engine.Error for engine in loaded))
 
 
 def _safe(error: Exception, location: Location) -> str:
