@@ -7,7 +7,7 @@ SET_UP := $(VENV)/.set-up
 READY := $(VENV)/.ready
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help setup demo test test-gpu browser lint bench paper beyond report clean
+.PHONY: help setup demo test test-gpu browser lint bench campaign paper beyond report clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -49,6 +49,9 @@ lint: $(READY)  ## style, formatting and types
 
 bench: $(READY)  ## benchmarks against a peer, with ratios
 	@$(BIN)/python -m benchmarks.run
+
+campaign: $(READY)  ## attacks on all that is promised, one table at the end (TIME=600 SEED=1)
+	@$(BIN)/python -m benchmarks.campaign --time $(or $(TIME),600) --seed $(or $(SEED),1)
 
 paper: $(SET_UP)  ## the paper again: data, its tables and figures, the report (JOBS=4: four at a time)
 	@$(BIN)/dualparse data get atis overnight glove

@@ -33,11 +33,16 @@ def table(results: Path) -> str:
 
 def put_into(page: Path, results: Path) -> None:
     """Write the table between the marks of a page."""
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise InputError(f"the marks {BEGIN} and {END} are missing", path=page)
-    write_text(page, f"{before}{BEGIN}\n\n{table(results)}\n\n{END}{after}")
+    between(page, BEGIN, END, table(results))
+
+
+def between(page: Path, begin: str, end: str, text: str) -> None:
+    """Write a text between two marks of a page."""
+    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise InputError(f"the marks {begin} and {end} are missing", path=page)
+    write_text(page, f"{before}{begin}\n\n{text}\n\n{end}{after}")
 
 
 def _cpu(told: dict[str, Any]) -> Iterator[Line]:

@@ -7,15 +7,16 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from urllib.parse import unquote
 
 import duckdb
 import psycopg
 
 from dualparse.database.location import locate
-from dualparse.database.model import ISO, NATIVE, Database, Property, Relation
+from dualparse.database.model import ISO, NATIVE, Database, Link, Property, Relation
 from dualparse.database.run import Runner
 from dualparse.database.source import open_source
-from dualparse.database.worlds import KEY, LABEL, model_of, write_database
+from dualparse.database.worlds import model_of, write_database
 from dualparse.domains.intervals import text as date_text
 from dualparse.domains.plain import schema_of
 from dualparse.domains.results import plain_value
@@ -40,11 +41,11 @@ def in_database(
         model = write_database(made, folder / name, schema)
     elif engine == "duckdb":
         with duckdb.connect(str(folder / name)) as connection:
-            model = _copied(made, schema, "duckdb", connection.execute, storage)
+            model = copied(made, schema, "duckdb", connection.execute, storage)
     else:
         _on_server(server, f"CREATE DATABASE {name}")
         with psycopg.connect(place) as connection:
-            model = _copied(made, schema, "postgres", connection.execute, storage)
+            model = copied(made, schema, "postgres", connection.execute, storage)
     with open_source(locate(place)) as source:
         yield Runner(source, model)
     if engine == "postgresql":
@@ -58,33 +59,77 @@ def _on_server(server: str, statement: str) -> None:
         connection.execute(statement)
 
 
-def _copied(made: World, schema: Schema, dialect: str, execute: Callable[..., object], storage: str) -> Database:
-    """The tables of a world, filled; their model."""
-    model = model_of(schema_of(made, schema))
-    mark = "%s" if dialect == "postgres" else "?"
+def copied(
+    made: World,
+    schema: Schema,
+    dialect: str,
+    execute: Callable[..., object],
+    storage: str,
+    *,
+    named: Callable[[str], str] = str,
+) -> Database:
+    """The tables of a world, filled; their model. `named` tells what tables and columns are called there."""
+    model = _named(model_of(schema_of(made, schema)), dialect, storage, named)
+    mark, labels = "%s" if dialect == "postgres" else "?", labels_of(made)
     for table in model.tables:
         own = [part for part in table.parts if part.link is None]
         linked = [part for part in table.parts if part.link is not None]
-        columns = "".join(f', "{_column(part)}" {_type(part, storage)}' for part in own)
-        execute(f'CREATE TABLE "{table.name}" ("{KEY}" TEXT PRIMARY KEY, "{LABEL}" TEXT{columns})')
+        columns = "".join(f", {_quoted(_column(part))} {_type(part, storage)}" for part in own)
+        key, label = _quoted(table.key[0]), _quoted(table.label[0])
+        execute(f"CREATE TABLE {_quoted(table.source[0])} ({key} TEXT PRIMARY KEY, {label} TEXT{columns})")
         for part in linked:
-            columns = f'"{part.link.owner[0]}" TEXT, "{_column(part)}" {_type(part, storage)}'
-            execute(f'CREATE TABLE "{part.link.source[0]}" ({columns})')
+            columns = f"{_quoted(part.link.owner[0])} TEXT, {_quoted(_column(part))} {_type(part, storage)}"
+            execute(f"CREATE TABLE {_quoted(part.link.source[0])} ({columns})")
         for thing in made.instances(table.name):
-            key = thing.id.rpartition(".")[2]
+            key = _key(thing)
             told = {
                 part.name: [_stored(found, storage) for found in facts(made, thing, part.name)] for part in table.parts
             }
-            row = [key, plain_value(thing, {}), *[next(iter(told[part.name]), None) for part in own]]
-            execute(f'INSERT INTO "{table.name}" VALUES ({", ".join([mark] * len(row))})', row)
+            row = [key, labels[thing.id], *[next(iter(told[part.name]), None) for part in own]]
+            execute(f"INSERT INTO {_quoted(table.source[0])} VALUES ({', '.join([mark] * len(row))})", row)
             for part in linked:
                 for found in told[part.name]:
-                    execute(f'INSERT INTO "{part.link.source[0]}" VALUES ({mark}, {mark})', [key, found])
+                    execute(f"INSERT INTO {_quoted(part.link.source[0])} VALUES ({mark}, {mark})", [key, found])
+    return model
+
+
+def _named(model: Database, dialect: str, storage: str, named: Callable[[str], str]) -> Database:
+    """The model of a world as an engine has it."""
+
+    def linked(link: Link | None) -> Link | None:
+        return link and replace(link, source=(named(link.source[0]),), owner=(named(link.owner[0]),))
+
     tables = [
-        replace(table, properties=tuple(replace(part, storage=storage) for part in table.properties))
+        replace(
+            table,
+            source=(named(table.source[0]),),
+            key=(named(table.key[0]),),
+            label=(named(table.label[0]),),
+            properties=tuple(
+                replace(part, storage=storage, column=named(part.column), link=linked(part.link))
+                for part in table.properties
+            ),
+            relations=tuple(
+                replace(part, columns=(named(part.columns[0]),), link=linked(part.link)) for part in table.relations
+            ),
+        )
         for table in model.tables
     ]
     return Database(dialect, tuple(tables))
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _key(thing: Value) -> str:
+    return unquote(thing.id.rpartition(".")[2])
+
+
+def labels_of(made: World) -> dict[str, str]:
+    """What things are called in a database that is a copy."""
+    return {thing.id: _key(thing).replace("_", " ") for type in made.types for thing in made.instances(type)}
 
 
 def _column(part: Property | Relation) -> str:
@@ -110,4 +155,4 @@ def _stored(found: Value, storage: str) -> object:
         return True
     if found.startswith("(date") and storage == ISO:
         return date_text(int(found.degree or 0))
-    return found.id.rpartition(".")[2] if found.id else plain_value(found, {})
+    return _key(found) if found.id else plain_value(found, {})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
+from dualparse.database.model import entity_id
 from dualparse.domains.schema import Declaration, Schema
 from dualparse.domains.world import World
 from dualparse.lf.values import TRUE, date, number, text, time
@@ -34,27 +36,32 @@ WORDS = ("Big Gun", "big gun", "Zoo", "Ärger", "ärger", "a%b_c", "(live)", "O'
 UNITS = {"second": "minute", "euro": "euro", "": ""}
 
 
-def world(rng: random.Random, *, whole_dates: bool = False) -> World:
-    """A few things of each type, with gaps everywhere; of some dates no more than the year or month is known."""
+def world(
+    rng: random.Random, *, whole_dates: bool = False, words: Sequence[str] = WORDS, letters: Sequence[str] = "abxyAB"
+) -> World:
+    """A few things of each type, with gaps everywhere; of some dates no more than the year or month is known. `words`
+    are its texts, keys begin with `letters`."""
     made = World()
     for type in TYPES:
         for place in range(rng.randint(0, 6)):
-            made.entity(f"{type}.{rng.choice('abxyAB')}{place}")
+            made.entity(entity_id(type, [f"{rng.choice(letters)}{place}"]))
     for declared in DECLARED:
         for thing in made.instances(declared.owner):
             amount = rng.choice((0, 1, 1, 1)) if not declared.many else rng.choice((0, 1, 2, 3))
-            told = {value(declared, made, rng, whole_dates) for _ in range(amount)}
+            told = {value(declared, made, rng, whole_dates, words) for _ in range(amount)}
             for found in sorted(told - {None}, key=str):
                 made.add(thing.id, declared.name, found)
     return made
 
 
-def value(declared: Declaration, made: World, rng: random.Random, whole_dates: bool = False):
+def value(
+    declared: Declaration, made: World, rng: random.Random, whole_dates: bool = False, words: Sequence[str] = WORDS
+):
     """A value of a property; None where there is no thing to be it."""
     if declared.kind == "number":
         return number(rng.choice((0, 1, 2, 3, 7, 60, 90, 1.5, 2.25)), declared.unit)
     if declared.kind == "text":
-        return text(rng.choice(WORDS))
+        return text(rng.choice(words))
     if declared.kind == "date":
         year, month, day = rng.choice((1999, 2004, 2005)), rng.choice((1, 3, 12)), rng.choice((1, 15, 31))
         known = 1 if whole_dates else rng.random()
@@ -70,8 +77,8 @@ def value(declared: Declaration, made: World, rng: random.Random, whole_dates: b
 class Forms:
     """Makes forms. `depth` bounds how deep sets stand in sets."""
 
-    def __init__(self, made: World, rng: random.Random):
-        self.world, self.rng = made, rng
+    def __init__(self, made: World, rng: random.Random, words: Sequence[str] = WORDS):
+        self.world, self.rng, self.words = made, rng, words
 
     def any(self) -> str:
         rng = self.rng
@@ -213,7 +220,7 @@ class Forms:
             )
         if declared.kind == "number" and UNITS[declared.unit] == "minute":
             return rng.choice(("( number 1 minute )", "( number 90 second )", "( number 2 second )"))
-        found = value(declared, self.world, rng)
+        found = value(declared, self.world, rng, words=self.words)
         return f"( {found[1:-1]} )"
 
     def plain(self) -> str:

@@ -41,27 +41,26 @@ def agree(made: World, runner: Answering, rng: random.Random) -> Counter[str]:
     """Random forms have the answers in a database that they have in memory; what kinds of answers they had."""
     forms = Forms(made, rng)
     reference = Plain(made, SCHEMA, max_steps=10_000_000)
-    kinds: Counter[str] = Counter()
-    for _ in range(FORMS):
-        form = forms.any()
-        try:
-            expected = reference.answer(form, today=TODAY)
-        except LF_ERRORS as error:
-            with pytest.raises(type(error)):
-                runner.answer(form, today=TODAY)
-            kinds["error"] += 1
-            continue
-        try:
-            found = runner.answer(form, today=TODAY)
-        except LFExecutionError as error:
-            assert error.reason == "nested deeper than the database can follow"
-            kinds["deep"] += 1
-            continue
-        assert (found.kind, found.denotation) == (expected.kind, expected.denotation), f"{form}\n{found.sql}"
-        assert found.columns == expected.columns
-        assert readable(found) == readable(expected)
-        kinds[found.kind] += 1
-    return kinds
+    return Counter(agreed(forms.any(), reference, runner) for _ in range(FORMS))
+
+
+def agreed(form: str, reference: Plain, runner: Answering) -> str:
+    """A form has the answer in a database that it has in memory; what kind of answer that is."""
+    try:
+        expected = reference.answer(form, today=TODAY)
+    except LF_ERRORS as error:
+        with pytest.raises(type(error)):
+            runner.answer(form, today=TODAY)
+        return "error"
+    try:
+        found = runner.answer(form, today=TODAY)
+    except LFExecutionError as error:
+        assert error.reason == "nested deeper than the database can follow"
+        return "deep"
+    assert (found.kind, found.denotation) == (expected.kind, expected.denotation), f"{form}\n{found.sql}"
+    assert found.columns == expected.columns
+    assert readable(found) == readable(expected)
+    return found.kind
 
 
 def readable(answer: Answer) -> list[str]:

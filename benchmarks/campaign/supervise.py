@@ -1,0 +1,125 @@
+"""A part from its first case to its last: one worker after the other, whatever becomes of them.
+
+In: the name of a part, how many cases, how many seconds. Out: an `Outcome`. A worker that dies, or hangs in a case, has
+failed that case; the next one begins behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.campaign.worker import FAILED, Board, note_failure, part_class
+
+MOST_FAILURES = 25  # of a part; it is given up then
+LOOK = 0.25  # seconds from one look at the board to the next
+
+
+@dataclass
+class Outcome:
+    """What became of a part."""
+
+    name: str
+    cases: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+    kinds: Counter[str] = field(default_factory=Counter)
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+def run_part(
+    name: str,
+    *,
+    seed: int,
+    seconds: float,
+    cases: int,
+    failures: Path,
+    first: int = 0,
+    say: Callable[[Outcome], None] = lambda outcome: None,
+) -> Outcome:
+    """Run a part until it has so many cases, or its time is over."""
+    began = time.monotonic()
+    outcome, ends = Outcome(name), began + seconds
+    patience = part_class(name).patience
+    with tempfile.TemporaryDirectory(prefix=f"campaign-{name}-") as folder:
+        while outcome.cases < cases and time.monotonic() < ends and outcome.failures < MOST_FAILURES:
+            place = Path(folder) / f"from-{first}"
+            place.mkdir()
+            told = {"part": name, "seed": seed, "seconds": max(1.0, ends - time.monotonic()), "ends": ends}
+            told |= {"cases": cases - outcome.cases, "first": first, "place": str(place), "failures": str(failures)}
+            last = _one_worker(Board(Path(folder) / f"board-{first}"), told, patience, outcome, say)
+            if last is None:
+                break
+            first = last + 1
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def _one_worker(
+    board: Board, told: dict[str, Any], patience: float, outcome: Outcome, say: Callable[[Outcome], None]
+) -> int | None:
+    """Run one worker to its end; the number of its last case, None where it came to none. What it counted goes to the
+    outcome."""
+    board.write(told["first"], 0.0, 0)
+    before, log = outcome.cases, board.path.with_suffix(".log")
+    command = [sys.executable, "-m", "benchmarks.campaign.worker", str(board.path), json.dumps(told)]
+    with (
+        log.open("wb") as stream,
+        subprocess.Popen(command, stdout=stream, stderr=stream, start_new_session=True) as process,
+    ):
+        try:
+            hung = _watch(process, board, patience, lambda units: say(_with(outcome, before + units)))
+        finally:
+            _end(process)
+    number, began, units = board.read()
+    failed = hung or process.returncode != 0
+    outcome.cases = before + units + failed
+    outcome.failures += failed
+    if failed and process.returncode != FAILED:
+        how = f"no end after {patience:g} seconds" if hung else f"the process ended with {process.returncode}"
+        said = log.read_text(encoding="utf-8", errors="replace")[-4000:]
+        note_failure(Path(told["failures"]), told, number, "(see the command)", f"{how}\n{said}")
+    if board.outcome.exists():
+        found = json.loads(board.outcome.read_text(encoding="utf-8"))
+        outcome.kinds += Counter(found["kinds"])
+        for key, figure in found["figures"].items():
+            outcome.figures[key] = max(outcome.figures.get(key, figure), figure)
+    started = began > 0 or units > 0 or process.returncode in (0, FAILED)
+    return number if started else None
+
+
+def _with(outcome: Outcome, cases: int) -> Outcome:
+    outcome.cases = cases
+    return outcome
+
+
+def _watch(process: subprocess.Popen[bytes], board: Board, patience: float, say: Callable[[int], None]) -> bool:
+    """Wait for the end of a worker; whether it hung."""
+    while True:
+        try:
+            process.wait(LOOK)
+        except subprocess.TimeoutExpired:
+            _, began, units = board.read()
+            say(units)
+            if began and time.monotonic() - began > patience:
+                return True
+        else:
+            return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The worker and all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

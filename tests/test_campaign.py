@@ -1,0 +1,98 @@
+"""A short version of every part of the campaign, and the campaign itself: nothing that fails is lost or stops it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.campaign.supervise import Outcome, run_part
+from benchmarks.campaign.table import BEGIN, END, put_into, store, table
+from benchmarks.campaign.worker import PARTS, part_class
+
+ROOT = Path(__file__).parents[1]
+CASES = {"forms": 400, "sql": 60}  # tried here, one after the other
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_promise_breaks_in_the_first_cases(name, tmp_path):
+    part = part_class(name)(tmp_path, seed=1, seconds=60.0)
+    kinds: Counter[str] = Counter()
+    try:
+        for number in range(CASES[name]):
+            kinds += part.case(number)
+    finally:
+        part.close()
+    assert kinds.total() >= CASES[name] and len(kinds) > 1, kinds
+
+
+def test_a_case_is_the_same_every_time(tmp_path):
+    made = []
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        part = part_class("forms")(tmp_path / folder, seed=4, seconds=60.0)
+        for number in range(10) if folder == "one" else reversed(range(10)):
+            part.case(number)
+            made.append((number, part.input))
+    assert sorted(made[:10]) == sorted(made[10:])
+
+
+def test_what_fails_is_written_down_and_stops_nothing(tmp_path):
+    """An exception, a process that dies, and one that hangs: each is one failure, and the next case follows."""
+    shown: list[int] = []
+    outcome = run_part(
+        "broken_part:Breaking",
+        seed=9,
+        seconds=60.0,
+        cases=20,
+        failures=tmp_path,
+        say=lambda told: shown.append(told.cases),
+    )
+    assert (outcome.failures, outcome.figures["largest"]) == (3, 11)
+    assert outcome.cases >= 20 and outcome.kinds["good"] >= 10 and shown
+    told = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert sorted(told) == [f"Breaking-9-{number}.txt" for number in (3, 5, 7)]
+    assert "--seed 9 --case 3" in told["Breaking-9-3.txt"] and "'input 3'" in told["Breaking-9-3.txt"]
+    assert "ended with 7" in told["Breaking-9-5.txt"] and "no end after 1 seconds" in told["Breaking-9-7.txt"]
+
+
+def test_a_part_that_cannot_begin_is_one_failure(tmp_path):
+    outcome = run_part("broken_part:NeverReady", seed=1, seconds=60.0, cases=20, failures=tmp_path)
+    assert (outcome.cases, outcome.failures) == (1, 1)
+    assert "not here" in next(tmp_path.iterdir()).read_text()
+
+
+def test_the_command_tries_stores_and_tells(tmp_path):
+    command = [sys.executable, "-m", "benchmarks.campaign", "--only", "forms", "--cases", "5", "--out"]
+    done = subprocess.run([*command, str(tmp_path / "c.json")], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "| forms | 5 forms | 0 |" in done.stdout
+    told = json.loads((tmp_path / "c.json").read_text())["parts"]["forms"]
+    assert told["seed"] == 1 and told["commit"] and told["machine"] and told["versions"]["dualparse"]
+
+
+def test_a_line_takes_the_place_of_its_earlier_one_and_the_page_shows_it(tmp_path):
+    path, page = tmp_path / "c.json", tmp_path / "page.md"
+    store(path, Outcome("sql", 7, 1, 60.0, Counter(rows=6), {"slowest, s": 0.5}), seed=1)
+    store(path, Outcome("forms", 5, 0, 3.0), seed=1)
+    store(path, Outcome("sql", 1_000, 0, 90.0, Counter(rows=1_000), {"slowest, s": 0.25}), seed=2)
+    lines = table(path).splitlines()[2:]
+    assert [line.split(" | ")[:4] for line in lines] == [
+        ["| forms", "5 forms", "0", "0.1"],
+        ["| sql", "1,000 forms to SQL", "0", "1.5"],
+    ]
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    put_into(page, path)
+    shown = page.read_text()
+    assert shown.startswith("before\n") and shown.endswith("after\n") and "old" not in shown
+    assert table(path) in shown and "| sql: slowest, s | 0.25 |" in shown
+
+
+def test_every_part_says_what_it_is():
+    for name in PARTS:
+        part = part_class(name)
+        assert part.about.endswith(".") and part.unit and part.cases and part.share
