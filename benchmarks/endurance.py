@@ -1,10 +1,11 @@
 """The memory of a server over many requests: it must not grow with their number.
 
-    python -m benchmarks.endurance RUN [--requests 1000000] [--clients 8] [--out FILE]
+    python -m benchmarks.endurance RUN [--requests 1000000] [--clients 32] [--new 32] [--out FILE]
 
-Of sixteen requests one asks a question that was never asked before (a number in it differs), one asks an example
-question, and fourteen run forms. After each twentieth of the requests the memory of the server is read. What it settles
-at is the mean of the second half; what it grows by is the slope of that half, for a million requests.
+Of 32 requests one asks a question that was never asked before (a number in it differs), one asks an example question,
+and thirty run forms; `--new 16` has twice as many questions. After each twentieth of the requests the memory of the
+server and of the processes it has started is read. What it settles at is the mean of the second half; what it grows by
+is the slope of that half, for a million requests.
 """
 
 from __future__ import annotations
@@ -27,18 +28,17 @@ from dualparse.lab.sweep.jobs import current_commit
 from dualparse.use.api import load
 
 PARTS = 20  # looks at the memory
-ASKED, NEW = 8, 16  # of so many requests one asks an example question; a new one
 
 
-def requests_of(run: Path) -> Iterator[tuple[str, bytes]]:
-    """Paths and bodies, without end."""
+def requests_of(run: Path, *, new: int) -> Iterator[tuple[str, bytes]]:
+    """Paths and bodies, without end. Of `new` requests one asks a new question and another an example."""
     domain = load(run, light=True).domain
     forms = [" ".join(each.lf or ()) for each in load_examples(domain, dev_seed=1).train]
     for number in count():
-        if number % NEW == 0:
+        if number % new == 0:
             yield "/ask", json.dumps({"question": f"which trails are longer than {number} km"}).encode()
-        elif number % ASKED == 0:
-            yield "/ask", json.dumps({"question": domain.questions[number % len(domain.questions)]}).encode()
+        elif number % new == new // 2:
+            yield "/ask", json.dumps({"question": domain.questions[number // new % len(domain.questions)]}).encode()
         else:
             yield "/execute", json.dumps({"form": forms[number % len(forms)]}).encode()
 
@@ -58,19 +58,23 @@ async def send(server: Server, waiting: Iterator[tuple[str, bytes]], amount: int
 
 
 def megabytes(process: int) -> float:
-    """What a process holds in memory now."""
-    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
-    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+    """What a process and those it has started hold in memory now."""
+    own = Path(f"/proc/{process}")
+    lines = (own / "status").read_text(encoding="utf-8").splitlines()
+    held = int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+    started = [child for task in (own / "task").iterdir() for child in (task / "children").read_text().split()]
+    return held + sum(megabytes(int(child)) for child in started)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path)
     parser.add_argument("--requests", type=int, default=1_000_000)
-    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--new", type=int, default=32, help="one in so many requests asks a new question, at least 2")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    waiting, found = requests_of(options.run), []
+    waiting, found = requests_of(options.run, new=options.new), []
     with serving(options.run) as server:
         began = time.perf_counter()
         for part in range(1, PARTS + 1):
@@ -84,6 +88,8 @@ def main() -> None:
         "commit": current_commit(),
         "processor": processor(),
         "requests": options.requests,
+        "clients": options.clients,
+        "one_new_question_in": options.new,
         "seconds": round(seconds),
         "megabytes": found,
         "settled": round(sum(half) / len(half), 1),
