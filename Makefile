@@ -7,7 +7,7 @@ SET_UP := $(VENV)/.set-up
 READY := $(VENV)/.ready
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help setup demo test test-gpu browser lint bench campaign paper beyond report clean
+.PHONY: help setup demo test test-gpu card browser lint bench campaign paper beyond report clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -36,6 +36,10 @@ test: $(READY)  ## style check and all tests
 test-gpu:  ## engines and captured graphs on this machine's GPU against the plain engine
 	@PYTHON=$$(test -x $(BIN)/python && echo $(BIN)/python || echo $(PYTHON)); \
 	$$PYTHON -m tests.gpu.run --out results/gpu-parity.json
+
+card:  ## what only a GPU can show, ten minutes each: PART=parity, versions or regression
+	@PYTHON=$$(test -x $(BIN)/python && echo $(BIN)/python || echo $(PYTHON)); \
+	$$PYTHON -m benchmarks.card $(or $(PART),parity)
 
 browser:  ## Chromium for the tests of the web page (Debian, Ubuntu)
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then echo "a Chromium is there already"; \
