@@ -7,7 +7,7 @@ left out and, where the folder was there before, changed. What a person edited s
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,11 +15,13 @@ import tomli_w
 
 from dualparse.database import names, ontology_file, synonyms
 from dualparse.database.folder import GENERATED, SYNONYMS, is_connected
+from dualparse.database.gone import without_gone
 from dualparse.database.infer import Found, Hidden, Progress, infer
 from dualparse.database.location import Location
 from dualparse.database.merge import merge
 from dualparse.database.model import Table
-from dualparse.database.ontology_file import HIDDEN, PROPERTY, RELATION, TYPE, Line
+from dualparse.database.ontology_file import HIDDEN, Line
+from dualparse.database.renaming import place, renamed, tables_renamed, words_renamed
 from dualparse.database.source import open_source
 from dualparse.domains.folder import DESCRIPTION, ONTOLOGY, read_description
 from dualparse.errors import InputError
@@ -75,12 +77,10 @@ def connect(location: Location, folder: Path, *, progress: Progress = lambda wha
         list(found.notes),
     )
     _write_description(folder, location, tables, report)
-    renamed = _renamed(folder, found)
-    declared = [_rename(line, renamed) for line in ontology_file.lines_of(found.database, _hidden(found))]
-    reasons = {(renamed.get(hidden.table, hidden.table), hidden.column): hidden.reason for hidden in found.hidden}
-    texts = [_with_reason(line, reasons) for line in declared]
-    _write(folder, ONTOLOGY, texts, report)
-    _write(folder, SYNONYMS, synonyms.lines_of(_words(found, renamed)), report)
+    lines = ontology_file.lines_of(found.database, _hidden(found))
+    edited = ontology_file.read_lines(folder / ONTOLOGY) if (folder / ONTOLOGY).is_file() else []
+    _write_words(folder, lines, edited, found.words, report)
+    _write_ontology(folder, lines, edited, found, report)
     _drop_orphans(folder, location.dialect)
     return report
 
@@ -96,51 +96,68 @@ def _hidden(found: Found) -> list[tuple[str, str]]:
     return [(hidden.table, hidden.column) for hidden in found.hidden if hidden.table in found.database.by_name]
 
 
+def _write_ontology(folder: Path, lines: Sequence[Line], edited: Sequence[Line], found: Found, report: Report) -> None:
+    names = tables_renamed(lines, edited)
+    reasons = {(names.get(hidden.table, hidden.table), hidden.column): hidden.reason for hidden in found.hidden}
+    now = [_with_reason(renamed(line, names), reasons) for line in lines]
+    base = _generated(folder, ONTOLOGY)
+    was_lines = [line for line in map(ontology_file.read_line, base) if line]
+    since = tables_renamed(was_lines, edited)
+    was = [text for text in (_under(text, since) for text in base) if text]
+    about = {place(line, {}): line.key for line in map(ontology_file.read_line, (*now, *was)) if line}
+
+    def key(text: str) -> tuple[str, ...]:
+        """What a line is about; one under another name is about the same column."""
+        try:
+            line = ontology_file.read_line(text)
+        except InputError:
+            return ()
+        return about.get(place(line, {}), line.key) if line else ()
+
+    report.changes += _write(folder, ONTOLOGY, was, now, key=key, after=_group)
+    text = (folder / ONTOLOGY).read_text(encoding="utf-8").splitlines()
+    kept, gone = without_gone(text, found.columns)
+    if gone:
+        write_text(folder / ONTOLOGY, "".join(f"{line}\n" for line in kept))
+        report.changes += [f"gone: {line}" for line in gone]
+
+
+def _under(text: str, names: dict[str, str]) -> str:
+    """A generated line with the names that a person gave since."""
+    line = ontology_file.read_line(text)
+    if line is None or not set(line.words) & set(names):
+        return text
+    _, mark, reason = text.partition("  # ")
+    return f"{renamed(line, names)}{mark}{reason}"
+
+
 def _with_reason(line: Line, reasons: dict[tuple[str, str], str]) -> str:
     if line.keyword != HIDDEN:
         return str(line)
     return f"{line}  # {reasons.get((line.words[0], line.words[1]), '')}".rstrip(" #")
 
 
-def _renamed(folder: Path, found: Found) -> dict[str, str]:
-    """Name of a table as it would be generated -> the name a person gave it; its place in the database stays."""
-    path = folder / ONTOLOGY
-    if not path.is_file():
-        return {}
-    given = {
-        (line.one("schema"), line.one("table")): line.words[0]
-        for line in ontology_file.read_lines(path)
-        if line.keyword == TYPE
-    }
-    places = {
-        table.name: (table.source[0] if len(table.source) > 1 else "", table.source[-1])
-        for table in found.database.tables
-    }
-    return {name: given[place] for name, place in places.items() if given.get(place, name) != name}
+def _write_words(
+    folder: Path, lines: Sequence[Line], edited: Sequence[Line], words: dict[str, str], report: Report
+) -> None:
+    names = words_renamed(lines, edited)
+    now = synonyms.lines_of({names.get(name, name): phrase for name, phrase in words.items()})
+    base = [line for line in map(ontology_file.read_line, _generated(folder, ONTOLOGY)) if line]
+    since = words_renamed(base, edited)
+    path = folder / SYNONYMS
+    if since and path.is_file():
+        text = path.read_text(encoding="utf-8")
+        moved = synonyms.renamed(text.splitlines(), since)
+        if moved != text.splitlines():
+            write_text(path, "".join(f"{line}\n" for line in moved))
+    was = synonyms.renamed(_generated(folder, SYNONYMS), since)
+    _write(folder, SYNONYMS, was, now, key=synonyms.line_key, after=lambda key: str(key).partition(".")[0] or None)
 
 
-def _rename(line: Line, renamed: dict[str, str]) -> Line:
-    words = list(line.words)
-    places = {TYPE: (0,), PROPERTY: (1,), RELATION: (1, 2), HIDDEN: (0,)}[line.keyword]
-    for place in places:
-        words[place] = renamed.get(words[place], words[place])
-    return Line(line.keyword, tuple(words), line.options)
-
-
-def _words(found: Found, renamed: dict[str, str]) -> dict[str, str]:
-    result = {}
-    for name, phrase in found.words.items():
-        table, dot, rest = name.partition(".")
-        result[f"{renamed.get(table, table)}{dot}{rest}"] = phrase
-    return result
-
-
-def _line_key(text: str) -> tuple[str, ...]:
-    try:
-        line = ontology_file.read_line(text)
-    except InputError:
-        return ()
-    return line.key if line else ()
+def _generated(folder: Path, file: str) -> list[str]:
+    """A file as it was generated last."""
+    path = folder / GENERATED / file
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
 def _group(key: object) -> object:
@@ -148,24 +165,27 @@ def _group(key: object) -> object:
     return key[1] if isinstance(key, tuple) and len(key) > 1 else None
 
 
-def _write(folder: Path, file: str, now: Sequence[str], report: Report) -> None:
-    """Write a generated file, or merge it into the one a person has edited."""
-    path, base = folder / file, folder / GENERATED / file
+def _write(
+    folder: Path,
+    file: str,
+    was: Sequence[str],
+    now: Sequence[str],
+    *,
+    key: Callable[[str], Hashable],
+    after: Callable[[Hashable], Hashable | None],
+) -> list[str]:
+    """Write a generated file, or merge it into the one a person has edited; what changed."""
+    path, changes = folder / file, []
     if not path.is_file():
         write_text(path, "".join(f"{line}\n" for line in (*_HEADS[file], "", *now)))
     else:
-        was = base.read_text(encoding="utf-8").splitlines() if base.is_file() else list(now)
         edited = path.read_text(encoding="utf-8")
-        if file == ONTOLOGY:
-            merged = merge(was, now, edited, key=_line_key, after=_group)
-            report.changes += merged.changes
-        else:
-            merged = merge(
-                was, now, edited, key=synonyms.line_key, after=lambda key: str(key).partition(".")[0] or None
-            )
+        merged = merge(was or now, now, edited, key=key, after=after)
+        changes = merged.changes
         if merged.text != edited:
             write_text(path, merged.text)
-    write_text(base, "".join(f"{line}\n" for line in now))
+    write_text(folder / GENERATED / file, "".join(f"{line}\n" for line in now))
+    return changes
 
 
 def _drop_orphans(folder: Path, dialect: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dualparse.database import names
 from dualparse.database.keys import find_foreign_keys, find_key
@@ -41,12 +41,17 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Found:
-    """A database as it can be asked about. `words`: a table's name, or `table.property`, -> what people call it."""
+    """A database as it can be asked about.
+
+    words     a table's name, or `table.property` -> what people call it
+    columns   (schema, table) -> all columns that the database has there
+    """
 
     database: Database
     words: dict[str, str]
     hidden: tuple[Hidden, ...] = ()
     notes: tuple[str, ...] = ()
+    columns: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -91,7 +96,8 @@ def infer(source: Source, *, progress: Progress = lambda what, done, total: None
     by_place = {draft.place: draft for draft in drafts}
     for draft in drafts:
         _relate(source, draft, by_place, notes)
-    return _model(source.dialect, drafts, by_place, hidden, notes)
+    columns = {(table.schema, table.name): frozenset(column.name for column in table.columns) for table in raw.tables}
+    return replace(_model(source.dialect, drafts, by_place, hidden, notes), columns=columns)
 
 
 def _drafts(source: Source, profiles: Sequence[TableProfile], hidden: list[Hidden], notes: list[str]) -> list[_Draft]:

@@ -20,7 +20,6 @@ from dualparse.errors import InputError
 
 COMPARED = 1_000  # distinct values that are looked up in the other table
 ASTRAY = 0.02  # share of them that may lead nowhere
-_KEY_WORDS = ("id", "key", "fk", "code", "uuid", "ref")
 _OWN_KIND = ("parent", "manager", "boss", "supervisor", "reports to", "reply to", "predecessor", "superior")
 
 
@@ -46,7 +45,7 @@ def _says_key(column: Profile, profile: TableProfile) -> bool:
     """Whether a column's name is that of its table's own key."""
     said = names.split(column.name)
     own = set(names.singular(names.words(profile.table.name)).split())
-    return bool(said) and said[-1] in _KEY_WORDS and set(names.without_key(said)) <= own
+    return bool(said) and said[-1] in names.KEY_WORDS + names.NUMBER_WORDS and set(names.without_key(said)) <= own
 
 
 def _has_rowid(source: Source, profile: TableProfile) -> bool:
@@ -93,6 +92,8 @@ def _means(column: Profile, profile: TableProfile, other: TableProfile, target: 
         return " ".join(rest) in _OWN_KIND and rest != said or " ".join(said) in _OWN_KIND
     if not rest or other.table.view:
         return False
+    if said[-1] in names.NUMBER_WORDS:  # `season_number` counts, unless it is what seasons are told apart by
+        return said == names.split(target.name)
     words = tuple(names.singular(names.words(other.table.name)).split())
     own_words = names.singular(" ".join(names.words(" ".join(rest)).split())).split()
     named = tuple(own_words[-len(words) :]) == words

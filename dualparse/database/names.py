@@ -102,6 +102,8 @@ _SECRETS = (
     *("security answer", "national id", "bank account", "account number", "session id", "cookie", "credential"),
     *("credentials", "passcode", "encrypted"),
 )
+KEY_WORDS = ("id", "key", "fk", "code", "uuid", "ref")  # at the end of a column's name: it tells things apart
+NUMBER_WORDS = ("no", "nr", "num", "number")  # it may
 _CONTACTS = frozenset(
     ("phone", "telephone", "tel", "mobile", "fax", "email", "mail", "url", "link", "website", "uuid", "guid", "address")
     + ("street", "postal", "zip", "postcode", "zipcode", "latitude", "longitude", "ip")
@@ -257,11 +259,11 @@ def is_contact(identifier: str) -> bool:
 def without_key(parts: Sequence[str]) -> tuple[str, ...]:
     """The words of a foreign key's column without those that only say that it is one.
 
-    >>> without_key(("support", "rep", "id")), without_key(("id",)), without_key(("reports", "to"))
-    (('support', 'rep'), (), ('reports', 'to'))
+    >>> without_key(("support", "rep", "id")), without_key(("id",)), without_key(("member", "no"))
+    (('support', 'rep'), (), ('member',))
     """
     kept = list(parts)
-    while kept and kept[-1] in ("id", "key", "fk", "code", "ref", "uuid"):
+    while kept and kept[-1] in KEY_WORDS + NUMBER_WORDS:
         kept.pop()
     while kept and kept[0] in ("id", "fk"):
         kept.pop(0)

@@ -10,14 +10,14 @@ One declaration a line, words as a shell reads them (names with spaces in quotes
     relation  track     playlist  track         column=TrackId link=PlaylistTrack owner=PlaylistId
     hidden    customer  PasswordHash            # looks like a secret
 
-In: such a file. Out: a `Database`; or the other way round. A key that is a text is written `text_key=`, a schema before
-a table `SCHEMA.TABLE` in two options, `schema=` and `table=`.
+In: such a file. Out: a `Database` without what is hidden, whatever else speaks of it; or the other way round. A key
+that is a text is written `text_key=`, a schema before a table `SCHEMA.TABLE` in two options, `schema=` and `table=`.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -170,18 +170,19 @@ def _relation_line(found: Relation) -> Line:
 def read_ontology(path: Path, dialect: str, *, report: Report = raise_error) -> Database:
     """The model a file declares; a problem is an `InputError` with its line."""
     lines = read_lines(path, report=report)
-    hidden = {line.words: line for line in lines if line.keyword == HIDDEN}
+    hidden = {line.words for line in lines if line.keyword == HIDDEN}
     tables: dict[str, Table] = {}
     for line in lines:
         if line.keyword == TYPE and (line.words[0],) not in hidden:
             try:
                 if line.words[0] in tables:
                     raise InputError(f"type {line.words[0]!r} is declared twice")
-                tables[line.words[0]] = _table(line)
+                tables[line.words[0]] = _table(line, hidden)
             except InputError as error:
                 report(InputError(error.message, path=path, line=line.number))
     for line in lines:
-        if line.keyword in (PROPERTY, RELATION) and (line.words[1],) not in hidden:
+        owners = line.words[1:3] if line.keyword == RELATION else line.words[1:2]
+        if line.keyword in (PROPERTY, RELATION) and not any((owner,) in hidden for owner in owners):
             try:
                 _add(line, tables, hidden)
             except InputError as error:
@@ -208,7 +209,7 @@ def read_lines(path: Path, *, report: Report = raise_error) -> list[Line]:
     return lines
 
 
-def _table(line: Line) -> Table:
+def _table(line: Line, hidden: Collection[tuple[str, ...]]) -> Table:
     if not line.one("table"):
         raise InputError(f"table= is missing; expected '{_WANTED[TYPE]}'")
     keys = {option: line.options.get(option, ()) for option in ("key", "text_key")}
@@ -219,10 +220,11 @@ def _table(line: Line) -> Table:
     key = tuple(column for option in order for column in keys[option])
     kinds = tuple("number" if option == "key" else "text" for option in order for _ in keys[option])
     source = (line.one("schema"), line.one("table")) if line.one("schema") else (line.one("table"),)
-    return Table(line.words[0], source, key, kinds, line.options.get("label", ()), view="view" in line.options)
+    label = tuple(column for column in line.options.get("label", ()) if (line.words[0], column) not in hidden)
+    return Table(line.words[0], source, key, kinds, label, view="view" in line.options)
 
 
-def _add(line: Line, tables: dict[str, Table], hidden: Mapping[tuple[str, ...], Line]) -> None:
+def _add(line: Line, tables: dict[str, Table], hidden: Collection[tuple[str, ...]]) -> None:
     name, owner, kind = line.words[:3]
     table = tables.get(owner)
     if table is None:
@@ -233,6 +235,8 @@ def _add(line: Line, tables: dict[str, Table], hidden: Mapping[tuple[str, ...], 
     columns = line.options.get("column", ())
     if not columns:
         raise InputError(f"column= is missing; expected '{_WANTED[line.keyword]}'")
+    if not line.one("link") and any((owner, column) in hidden for column in columns):
+        return
     link = None
     if line.one("link"):
         source = (line.one("link_schema"), line.one("link")) if line.one("link_schema") else (line.one("link"),)
@@ -244,8 +248,6 @@ def _add(line: Line, tables: dict[str, Table], hidden: Mapping[tuple[str, ...], 
         relation = Relation(name, owner, kind, columns, references, link, inferred)
         tables[owner] = replace(table, relations=(*table.relations, relation))
         return
-    if (owner, columns[0]) in hidden:
-        raise InputError(f"column {columns[0]!r} is hidden in line {hidden[owner, columns[0]].number}")
     if kind not in KINDS:
         raise InputError(f"{kind!r} is no kind of value{nearest(kind, KINDS)}; expected one of {', '.join(KINDS)}")
     unit = line.words[3] if len(line.words) == 4 else ""

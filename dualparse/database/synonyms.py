@@ -10,7 +10,7 @@ In: such a file. Out: `Words`: the phrases of a name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +44,17 @@ def line_key(text: str) -> str:
 def lines_of(words: Mapping[str, str]) -> list[str]:
     """A line for every name, with the one phrase its identifier gives."""
     return [f"{name}: {phrase}" for name, phrase in words.items()]
+
+
+def renamed(lines: Sequence[str], names: Mapping[str, str]) -> list[str]:
+    """Lines under other names, where there is no line of that name yet.
+
+    >>> renamed(["film: film, movie", "film.year: year"], {"film": "picture", "film.year": "picture.year"})
+    ['picture: film, movie', 'picture.year: year']
+    """
+    taken = {line_key(line) for line in lines}
+    free = {name: other for name, other in names.items() if other not in taken}
+    return [free[name] + line[line.index(":") :] if (name := line_key(line)) in free else line for line in lines]
 
 
 def read_words(

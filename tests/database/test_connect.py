@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from dualparse.database.connect import connect
 from dualparse.database.folder import read_connected
+from dualparse.database.index import index_of
 from dualparse.database.location import locate
 from dualparse.database.model import Link
 from dualparse.database.source import open_source
@@ -68,6 +69,21 @@ def test_foreign_keys_are_inferred_from_names_and_values_and_this_is_told(shop, 
     assert part(found.by_name["member"], "manager").target == "member"
     assert not part(found.by_name["film"], "genre").inferred
     assert "rentals: film_id leads to Films (inferred from names and values)" in report.notes
+
+
+def test_a_column_called_like_the_number_that_is_a_key_elsewhere_leads_there(tmp_path):
+    script = (
+        "CREATE TABLE member (memberNo INTEGER PRIMARY KEY, name TEXT); INSERT INTO member VALUES (1, 'A'), (2, 'B');"
+    )
+    script += "CREATE TABLE season (season_id INTEGER PRIMARY KEY); INSERT INTO season VALUES (1), (2);"
+    script += (
+        "CREATE TABLE visit (visit_id INTEGER PRIMARY KEY, memberNo INTEGER, season_number INTEGER, days INTEGER);"
+    )
+    script += "INSERT INTO visit VALUES (1, 2, 1, 3), (2, 1, 2, 3)"
+    connect(locate(str(sqlite_file(tmp_path / "club.sqlite", script))), tmp_path / "out")
+    visit = read_connected(tmp_path / "out").database.by_name["visit"]
+    assert [(found.name, found.target) for found in visit.relations] == [("member", "member")]
+    assert [held.name for held in visit.properties] == ["season_number", "days"]
 
 
 def test_a_column_with_values_that_lead_nowhere_is_no_foreign_key(shop, tmp_path):
@@ -150,6 +166,57 @@ def test_a_renamed_type_keeps_its_name_and_gets_new_columns(shop, tmp_path):
         connection.commit()
     assert connect(locate(str(shop)), out).changes == ["new: property joined guest date column=joined"]
     assert "guest: member\n" in (out / "synonyms.txt").read_text()
+
+
+def test_what_was_taken_out_of_a_renamed_type_stays_out_and_its_words_go_with_it(shop, tmp_path):
+    out = tmp_path / "out"
+    connect(locate(str(shop)), out)
+    ontology, synonyms = out / "ontology.txt", out / "synonyms.txt"
+    text = ontology.read_text().replace(" film ", " movie ")
+    lines = [line for line in text.splitlines() if "column=rel_yr" not in line and "column=in_print" not in line]
+    ontology.write_text("\n".join([*lines, "hidden movie in_print"]) + "\n")
+    synonyms.write_text(synonyms.read_text().replace("film: film\n", "film: film, flick\n"))
+    for _ in range(2):
+        assert connect(locate(str(shop)), out).changes == []
+        assert "rel_yr" not in ontology.read_text() and ontology.read_text().count("in_print") == 1
+        words = read_connected(out).words
+        assert words.of("movie") == ("film", "flick")
+
+
+def test_a_renamed_property_keeps_its_words_and_becomes_a_comment_when_its_column_is_gone(shop, tmp_path):
+    out = tmp_path / "out"
+    connect(locate(str(shop)), out)
+    ontology, synonyms = out / "ontology.txt", out / "synonyms.txt"
+    ontology.write_text(ontology.read_text().replace("running_minutes", "length         "))
+    synonyms.write_text(synonyms.read_text().replace(": running minutes", ": running time, length"))
+    assert connect(locate(str(shop)), out).changes == []
+    assert read_connected(out).words.of("film.length") == ("running time", "length")
+    with contextlib.closing(sqlite3.connect(shop)) as connection:
+        connection.execute("ALTER TABLE Films DROP COLUMN RunningMinutes")
+    changes = connect(locate(str(shop)), out).changes
+    assert changes == ["gone: property length film number minute column=RunningMinutes"]
+    assert "# no longer in the database: property  length" in ontology.read_text()
+    assert not {held.name for held in read_connected(out).database.by_name["film"].properties} & {"length"}
+
+
+def test_what_a_person_wrote_about_a_column_that_is_not_there_becomes_a_comment(shop, tmp_path):
+    out = tmp_path / "out"
+    connect(locate(str(shop)), out)
+    ontology = out / "ontology.txt"
+    mine = "property hours film number hour column=RunningMinutes\n"
+    other = "relation seen film rental column=FilmId\n"
+    ontology.write_text(ontology.read_text() + mine + other + "property stars film number column=Stars\n")
+    assert connect(locate(str(shop)), out).changes == ["gone: property stars film number column=Stars"]
+    assert (
+        "\n" + mine + other in ontology.read_text()
+        and "\n# no longer in the database: property stars" in ontology.read_text()
+    )
+    with contextlib.closing(sqlite3.connect(shop)) as connection:
+        connection.execute("ALTER TABLE Films DROP COLUMN RunningMinutes")
+        connection.execute("DROP TABLE rentals")
+        connection.commit()
+    assert {f"gone: {line.strip()}" for line in (mine, other)} < set(connect(locate(str(shop)), out).changes)
+    index_of(read_connected(out)).connection.close()
 
 
 def test_a_second_connection_changes_nothing(shop, tmp_path):

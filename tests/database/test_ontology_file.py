@@ -56,7 +56,6 @@ FILM = "type film table=Films key=Id"
         (FILM + "\nproperty when film date column=D storage=roman", "2: unknown storage 'roman'"),
         ("type film 'table=Films key=Id", "1: quotes do not match"),
         ("# nothing", "declares no type"),
-        (FILM + "\nproperty pin film text column=Pin\nhidden film Pin", "2: column 'Pin' is hidden in line 3"),
     ],
 )  # fmt: skip
 def test_a_problem_is_told_with_its_line(tmp_path, text, told):
@@ -71,3 +70,15 @@ def test_a_hidden_type_is_left_out_with_what_belongs_to_it(tmp_path):
     path = tmp_path / "ontology.txt"
     path.write_text(FILM + "\ntype log table=Log key=Id\nproperty at log date column=T\nhidden log\n")
     assert set(read_ontology(path, "sqlite").by_name) == {"film"}
+
+
+def test_what_is_hidden_is_out_whatever_else_speaks_of_it(tmp_path):
+    path = tmp_path / "ontology.txt"
+    lines = [
+        *("type film table=Films key=Id label=Title label=Pin", "property pin film text column=Pin"),
+        *("type log table=Log key=Id", "relation log film log column=LogId", "relation twin film film column=TwinId"),
+        *("hidden film Pin", "hidden log", "hidden film TwinId"),
+    ]
+    path.write_text("\n".join(lines))
+    film = read_ontology(path, "sqlite").by_name["film"]
+    assert (film.label, film.properties, film.relations) == (("Title",), (), ())
