@@ -2,7 +2,8 @@
 
 The ratio is the median of the turns' ratios: in one turn both sides had much the same machine. Turns that other
 programs disturbed do not count as long as three are left that were not: threads that wait for each other suffer most
-from a busy machine, so a disturbed ratio flatters the side that has fewer of them.
+from a busy machine, so a disturbed ratio flatters the side that has fewer of them. Beside it stands the ratio of the
+work done in a second of processor time, which hardly depends on what else runs, and does not see cores that wait.
 """
 
 from __future__ import annotations
@@ -24,21 +25,24 @@ Work = Callable[[], dict[str, float]]
 
 @dataclass
 class Side:
-    """What one side did: items a second in every turn, with the share of the cores that others had meanwhile."""
+    """What one side did: items a second in every turn, with the seconds of processor time (0 where unknown) and the
+    share of the cores that others had meanwhile."""
 
     name: str
     rates: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
     others: list[float] = field(default_factory=list)
     last: dict[str, float] = field(default_factory=dict)
 
-    def take(self, work: Work, process: int | None) -> None:
+    def take(self, work: Work, process: int | None, patience: float = PATIENCE) -> None:
         """One turn; the work is done by the process with this number, or by this one."""
-        wait_for_quiet(BUSY, patience=PATIENCE)
+        wait_for_quiet(BUSY, patience=patience)
         with watched(process) as watch:
             answer = work()
         self.rates.append(round(answer["items"] / answer["seconds"], 3))
         self.seconds.append(round(answer["seconds"], 4))
+        self.busy.append(round(watch.busy, 3))
         self.others.append(round(watch.others, 3))
         self.last = answer
 
@@ -52,10 +56,11 @@ class Comparison:
     ours: Side
     other: Side
     target: float | None = None
+    patience: float = PATIENCE
 
     def turn(self, ours: tuple[Work, int | None], other: tuple[Work, int | None]) -> None:
-        self.ours.take(*ours)
-        self.other.take(*other)
+        self.ours.take(*ours, self.patience)
+        self.other.take(*other, self.patience)
 
     @property
     def counted(self) -> list[int]:
@@ -72,6 +77,18 @@ class Comparison:
     def ratio(self) -> float:
         return median(self.ratios)
 
+    @property
+    def of_processor(self) -> float | None:
+        """The ratio of the work done in a second of processor time; None where that is not known."""
+        sides = (self.ours, self.other)
+        if not all(all(side.busy) and len(side.busy) == len(side.rates) for side in sides):
+            return None
+        each = [
+            [rate * seconds / busy for rate, seconds, busy in zip(side.rates, side.seconds, side.busy, strict=True)]
+            for side in sides
+        ]
+        return median(ours / other for ours, other in zip(*each, strict=True))
+
     def rate(self, side: Side) -> float:
         """The median over the turns that count."""
         return median(side.rates[i] for i in self.counted)
@@ -87,6 +104,7 @@ class Comparison:
             "unit": self.unit,
             "ratio": round(self.ratio, 2),
             "ratios": [round(ratio, 2) for ratio in self.ratios],
+            "of_processor": None if self.of_processor is None else round(self.of_processor, 2),
             "target": self.target,
             "repetitions": len(self.ours.rates),
             "counted": len(self.counted),
@@ -98,6 +116,7 @@ class Comparison:
                     "best_rate": round(max(side.rates), 2),
                     "rates": side.rates,
                     "seconds": side.seconds,
+                    "busy": side.busy,
                     "others": side.others,
                     "last": {key: round(value, 4) for key, value in side.last.items()},
                 }

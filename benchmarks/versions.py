@@ -34,7 +34,7 @@ from benchmarks.against_joeynmt import SEARCH, tell_disturbed
 from benchmarks.facts import facts
 from benchmarks.load import keep_to_cores, processor
 from benchmarks.ours import benchmark_domain
-from benchmarks.turns import Comparison, Side, Work
+from benchmarks.turns import PATIENCE, Comparison, Side, Work
 from benchmarks.worker import Worker, started
 from dualparse.engines.shared_gpu import TOLD
 from dualparse.errors import InputError
@@ -58,6 +58,7 @@ class Amount:
     updates: int = 56
     iterations: int = 10
     warm_up: int = 3
+    patience: float = PATIENCE
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def compare_alone(
             for side, code in codes.items()
         }
         for (name, unit), job in jobs.items():
-            figure = Comparison(name, unit, Side(NOW), Side(BEFORE))
+            figure = Comparison(name, unit, Side(NOW), Side(BEFORE), patience=amount.patience)
             for side in (NOW, BEFORE):
                 say(f"{name}, warming up {side}")
                 for _ in range(amount.warm_up):
@@ -165,19 +166,20 @@ def compare_together(
         for number in range(amount.turns):
             say(f"{figure.name}, turn {number + 1} of {amount.turns}")
             figure.turn((lambda: all_of(NOW), None), (lambda: all_of(BEFORE), None))
-    # Their own processes are those "others" that a turn sees: all turns count.
+    # Their own processes are those "others" that a turn sees: all turns count, and nobody adds up processor time.
     for each in (figure.ours, figure.other):
-        each.others = [0.0] * len(each.others)
+        each.others, each.busy = [0.0] * len(each.others), []
     return figure
 
 
 def show(figures: list[Comparison], where: str, console: Console) -> None:
     table = Table(title=f"this version beside the earlier one: {where}")
-    for column in ("", NOW, BEFORE, "ratio"):
+    for column in ("", NOW, BEFORE, "ratio", "of processor time"):
         table.add_column(column, justify="right" if column else "left")
     for figure in figures:
         rates = (f"{figure.rate(side):,.2f}" for side in (figure.ours, figure.other))
-        table.add_row(f"{figure.name}, {figure.unit}", *rates, f"{figure.ratio:.2f}")
+        shares = "-" if figure.of_processor is None else f"{figure.of_processor:.2f}"
+        table.add_row(f"{figure.name}, {figure.unit}", *rates, f"{figure.ratio:.2f}", shares)
     console.print(table)
     for figure in figures:
         tell_disturbed(figure, console)
@@ -194,6 +196,7 @@ def main() -> int:
     parser.add_argument("--updates", type=int, default=Amount.updates, help="updates of a turn of training")
     parser.add_argument("--iterations", type=int, default=Amount.iterations, help="iterations of a turn of the game")
     parser.add_argument("--warm-up", type=int, default=Amount.warm_up, help="turns that do not count")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds a turn waits for a quiet machine")
     parser.add_argument("--together", type=int, default=0, help="on a GPU: how many processes play at once, too")
     parser.add_argument("--within", type=float, default=0.95, help="the least ratio that is no failure")
     parser.add_argument("--out", type=Path)
@@ -205,7 +208,7 @@ def main() -> int:
     device = choose_device(options.device)
     threads = 1 if device.type == "cuda" else keep_to_cores(CORES)
     machine = Machine(device.type, threads, options.domain, options.pretrain)
-    amount = Amount(options.turns, options.updates, options.iterations, options.warm_up)
+    amount = Amount(options.turns, options.updates, options.iterations, options.warm_up, options.patience)
     codes, console = {NOW: HERE, BEFORE: before}, Console()
     with tempfile.TemporaryDirectory(prefix="versions-") as folder, console.status("") as status:
         logs = Path(folder)

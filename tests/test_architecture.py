@@ -41,6 +41,7 @@ RANKS = {
     "asking": 11.5,
     "grading": 11.7,
     "use.parses": 11.9,
+    "use.parts": 11.9,
     "use.api": 12,
     "use.asking": 12.5,
     "use.service": 13,

@@ -10,21 +10,16 @@ All results are frozen dataclasses of plain values: `dataclasses.asdict` makes J
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from dualparse.asking.calibrate import calibrate
-from dualparse.asking.memory import NOTHING, Lesson, Memory, read_lessons, write_lessons
+from dualparse.asking.memory import Lesson, read_lessons, write_lessons
 from dualparse.asking.reply import Reply
 from dualparse.asking.runs import RunAsker
-from dualparse.asking.trust import PRECISION, Trust, read_trust, write_trust
+from dualparse.asking.trust import PRECISION, Trust, write_trust
 from dualparse.asking.weighing import Scales, Weighed
-from dualparse.choosing.constraint import Constraint
-from dualparse.choosing.ranking import Hypothesis, Weighted, rerank, with_forms
+from dualparse.choosing.ranking import Hypothesis, with_forms
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
@@ -35,117 +30,26 @@ from dualparse.lf.sexpr import read, tokenize
 from dualparse.lf.verdict import Verdict
 from dualparse.runs import Run, search_options
 from dualparse.use.parses import Copy, Explanation, Parse, Wording
+from dualparse.use.parts import LightParts, Parts
 
 if TYPE_CHECKING:
     import torch
 
-    from dualparse.choosing.chooser import Chooser, Search
-    from dualparse.choosing.light import LightAgent
-    from dualparse.choosing.scorers import WayBack
-    from dualparse.networks.agent import Agent
-
-Words = Sequence[str]
 Found = TypeVar("Found", Hypothesis, tuple[Hypothesis, Verdict])
 
 MAX_TOKENS = 500  # of a form to be explained: attention takes memory for every token and word
 
 
-class Parser:
+class Parser(Parts):
     """A trained run, ready to use, from any number of threads at once.
 
     The agents are loaded when they are first asked for; after that nothing in a `Parser` changes.
     """
 
     def __init__(self, run: Run, domain: Domain, device: torch.device | None = None):
-        self.run, self.domain, self._device = run, domain, device
-        self.recipe = run.recipe
-        self._search: Search | None = None
-        self._chooser: Chooser | None = None
-        self._constraint: Constraint | None = None
-        self._listeners: WayBack | None = None
-        self._scales: Scales | None = None
-        self._memory: Memory | None = None
-        self._lf2q: Agent | None = None
-        self._lf_vocab = run.vocab("lf")
+        super().__init__(run, domain, device)
         self._reader = reader(run.vocab("query"), domain)
         self.asker = RunAsker(self)
-        self._loading = Lock()
-
-    def load(self) -> None:
-        """Load all that answers depend on: a file that is missing or damaged is told now, not in the middle."""
-        _ = self.chooser, self.scales, self.memory
-        if self.hears:
-            _ = self.listeners
-
-    @property
-    def device(self) -> torch.device:
-        """Where the models are."""
-        import torch
-
-        return self._device or torch.device("cpu")
-
-    @property
-    def chooser(self) -> Chooser:
-        """What chooses the forms: the parsers, and whoever else has a say by the recipe."""
-        search = self.search
-        with self._loading:
-            self._chooser = self._chooser or self.run.chooser(self.domain, self.device, search)
-            return self._chooser
-
-    @property
-    def search(self) -> Search:
-        """What finds the forms: all parsers that answer together, the run's own first."""
-        with self._loading:
-            self._search = self._search or self.run.search(self.domain, self.device)
-            return self._search
-
-    @property
-    def constraint(self) -> Constraint:
-        """What holds a search to forms of the domain."""
-        with self._loading:
-            self._constraint = self._constraint or Constraint.of(self.domain, self._lf_vocab)
-            return self._constraint
-
-    @property
-    def q2lf(self) -> Agent:
-        return self.search.agents[0]
-
-    @property
-    def lf2q(self) -> Agent:
-        with self._loading:
-            self._lf2q = self._lf2q or self.run.agent("lf2q", self.domain, self.device)
-            return self._lf2q
-
-    @property
-    def hears(self) -> bool:
-        """Whether there is an lf2q, which tells how well a form explains a question."""
-        return "lf2q" in self.recipe.stages
-
-    @property
-    def listeners(self) -> WayBack:
-        """Every lf2q that tells how well a form explains a question."""
-        with self._loading:
-            self._listeners = self._listeners or self.run.way_back(self.domain, self.device)
-            return self._listeners
-
-    @property
-    def scales(self) -> Scales:
-        """What says how likely a reading is right."""
-        with self._loading:
-            if self._scales is None:
-                trust = read_trust(self.run.folder)
-                self._scales = Scales(self.domain, trust, dev_seed=self.recipe.data.split_seed)
-            return self._scales
-
-    @property
-    def memory(self) -> Memory:
-        """What people have said is meant (`dualparse learn`)."""
-        scales = self.scales
-        with self._loading:
-            if self._memory is None:
-                lessons = read_lessons(self.run.folder)
-                self._memory = Memory(lessons, scales.familiar, self.domain.lexicon) if lessons else NOTHING
-            return self._memory
 
     def learn(self, pairs: Sequence[tuple[str, str]]) -> list[Lesson]:
         """Remember what questions mean, as (question, form), and keep it in the run folder; gives all that is known.
@@ -240,27 +144,6 @@ class Parser:
             meant = self._meant(weight.reading.words)
             parses.append([self._parse(*pair, weight, meant, share) for pair, share in zip(judged, row, strict=True)])
         return parses
-
-    # -- what is asked of the models
-
-    def _chosen(
-        self, words: Sequence[Words], k: int, constraint: Constraint | None, copies: bool
-    ) -> list[list[Hypothesis]]:
-        return self.chooser.choose(words, k=k, constraint=constraint, copies=copies)
-
-    def _heard(self, words: Sequence[Words], found: Sequence[Sequence[Hypothesis]]) -> list[np.ndarray]:
-        """How well each form explains its question."""
-        return self.listeners(words, found)
-
-    def _likely(self, words: Sequence[Words], forms: Sequence[Words]) -> list[float]:
-        """The log-probability of each form of a question, the mean over the parsers."""
-        return self.search.likely(words, forms)
-
-    def _copied(self, words: Sequence[Words], forms: Sequence[Sequence[Words]]) -> list[list[Sequence[float]]]:
-        """How much of each token of the forms of each question was copied."""
-        from dualparse.networks.agent import look_all
-
-        return [[seen.copied.tolist() for seen in row] for row in look_all(self.q2lf, words, forms)]
 
     # -- readings
 
@@ -432,41 +315,9 @@ class Parser:
         return _renamed(tokens, {name: token for token, name in reading.names.items()})
 
 
-class LightParser(Parser):
+class LightParser(LightParts, Parser):
     """A trained run that answers without torch: ready in a fraction of a second, for a question at a time. What it is
     asked beyond readings and answers (wordings, explanations) loads torch then."""
-
-    def load(self) -> None:
-        """Load all that answers depend on."""
-        _ = self._q2lf, self.scales, self.memory
-        if self.hears:
-            _ = self._lf2q_light
-
-    @cached_property
-    def _q2lf(self) -> LightAgent:
-        return self.run.light_agent("q2lf", self.domain)
-
-    @cached_property
-    def _lf2q_light(self) -> LightAgent:
-        return self.run.light_agent("lf2q", self.domain)
-
-    def _chosen(
-        self, words: Sequence[Words], k: int, constraint: Constraint | None, copies: bool
-    ) -> list[list[Hypothesis]]:
-        found = self._q2lf.choose(words, search_options(self.recipe), k=k, constraint=constraint, copies=copies)
-        weight = self.recipe.search.reconstruction if self.hears else 0.0
-        return rerank(words, found, [Weighted("reconstruction", self._heard, weight)] if weight else [])
-
-    def _heard(self, words: Sequence[Words], found: Sequence[Sequence[Hypothesis]]) -> list[np.ndarray]:
-        from dualparse.choosing.light import way_back
-
-        return way_back(self._lf2q_light, words, found)
-
-    def _likely(self, words: Sequence[Words], forms: Sequence[Words]) -> list[float]:
-        return self._q2lf.likelihood(words, forms)
-
-    def _copied(self, words: Sequence[Words], forms: Sequence[Sequence[Words]]) -> list[list[Sequence[float]]]:
-        return [list(self._q2lf.copied([each] * len(some), some)) for each, some in zip(words, forms, strict=True)]
 
 
 def _at_least_one(k: int) -> int:
