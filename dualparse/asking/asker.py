@@ -32,9 +32,9 @@ from dualparse.asking.trust import Trust, read_trust_file
 from dualparse.asking.weigh import Figures, figures_of, other_kind, total
 from dualparse.asking.wording import Wording
 from dualparse.database.folder import Connected, is_connected, read_connected
-from dualparse.database.index import Index, open_index
+from dualparse.database.index import Index, open_index, stamp
 from dualparse.database.run import Runner
-from dualparse.database.source import open_source
+from dualparse.database.source import Source, open_source
 from dualparse.domains import nodes as n
 from dualparse.domains.typed import Checker
 from dualparse.errors import InputError
@@ -65,9 +65,8 @@ class FolderAsker(Asker):
 
     def __init__(self, connected: Connected, *, today: Day | None = None):
         self.connected, self.today = connected, today
-        self.source = open_source(connected.location)
-        self.index: Index = open_index(connected, self.source)
-        self.runner = Runner(self.source, connected.database)
+        self.source, self.index, self.runner = self._opened()
+        self._stamp = stamp(connected, self.source)
         self.checker = Checker(connected.database.schema)
         self.terms = Terms(connected.database, connected.words)
         self.ways = Ways(connected.database)
@@ -82,10 +81,31 @@ class FolderAsker(Asker):
         """What people have said is meant, in the pairs of the folder."""
         return Labels(self.connected.folder, Masks(self, all_kinds=True))
 
+    def _opened(self) -> tuple[Source, Index, Runner]:
+        """The data as it is now."""
+        source = open_source(self.connected.location)
+        try:
+            return source, open_index(self.connected, source), Runner(source, self.connected.database)
+        except InputError:
+            source.close()
+            raise
+
+    def _keep_up(self) -> None:
+        """Open the data again if it has changed since: rows that are new are found, and no old page of it is read."""
+        now = stamp(self.connected, self.source)
+        if now != self._stamp:
+            opened = self._opened()
+            self._close()
+            self.source, self.index, self.runner = opened
+            self._stamp = now
+
     def close(self) -> None:
         with self._lock:
-            self.index.connection.close()
-            self.source.close()
+            self._close()
+
+    def _close(self) -> None:
+        self.index.connection.close()
+        self.source.close()
 
     def __enter__(self) -> FolderAsker:
         return self
@@ -96,6 +116,7 @@ class FolderAsker(Asker):
     def ask(self, question: str) -> Reply:
         """The answer to a question, readings to choose from, or a refusal."""
         with self._lock:
+            self._keep_up()
             try:
                 return self._ask(question)
             except LF_ERRORS as error:
@@ -104,6 +125,7 @@ class FolderAsker(Asker):
     def run(self, form: str, question: str = "") -> Reply:
         """The answer to a form."""
         with self._lock:
+            self._keep_up()
             try:
                 node = self.checker.typed_text(form)
                 said = Wording(self.connected.words, _Labels(self))(node)

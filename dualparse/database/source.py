@@ -95,17 +95,15 @@ class Source:
         """The rows of a query one by one; no more than a few thousand are in memory."""
         with explained(self.location):
             cursor = self._cursor(parameters)
-            failed = True
             try:
                 text = query.sql(dialect=self.dialect)
                 cursor.execute(text, tuple(parameters)) if parameters else cursor.execute(text)
                 while batch := cursor.fetchmany(BATCH):
                     yield from batch
-                failed = False
             finally:
                 cursor.close()
-                if failed and self.dialect == POSTGRES:
-                    self.connection.rollback()  # a transaction in which something failed answers nothing more
+                if self.dialect == POSTGRES:  # an open transaction sees old counters and holds up the server's cleaning
+                    self.connection.rollback()
 
     def _cursor(self, parameters: Sequence[object]) -> Any:
         if self.dialect == POSTGRES and not parameters:  # a cursor on the server: rows come as they are asked for

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -124,3 +127,39 @@ def test_readings_that_come_to_the_same_are_one(asker):
     assert len(ranked) > 1 and judged.evidence["share"] >= log_odds(judged.shares[0])
     twice = [ranked[0], ranked[0]]
     assert of_same(shares_of(twice), (0, 1)) == [0.5, 0.5] and of_same(shares_of(twice), by_form(twice)) == [1.0]
+
+
+def changed_sqlite(path: Path, *, log: bool = False) -> Callable[[str], None]:
+    """A shop in SQLite, with a write-ahead log or without; runs statements in it."""
+    sqlite_file(path, SHOP)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {'WAL' if log else 'DELETE'}")
+
+    def change(statement: str) -> None:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(statement)
+            connection.commit()
+
+    return change
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_row_inserted_while_questions_are_asked_is_found(tmp_path, log):
+    change = changed_sqlite(tmp_path / "shop.sqlite", log=log)
+    connect(locate(str(tmp_path / "shop.sqlite")), tmp_path / "out")
+    with open_asker(tmp_path / "out") as asker:
+        assert asker.ask("how long is Glass Harbour").status == "refused"
+        change("INSERT INTO Films (FilmId, Title, RunningMinutes) VALUES (50, 'Glass Harbour', 77)")
+        assert asker.ask("how long is Glass Harbour").rows == ((77,),)
+        change("UPDATE Films SET RunningMinutes = 78 WHERE FilmId = 50")
+        assert asker.run("( get film.50 running_minutes )").rows == ((78,),)
+
+
+def test_a_file_that_is_written_anew_while_questions_are_asked_is_read_anew(tmp_path):
+    boats = tmp_path / "boats.csv"
+    boats.write_text("boat_id,name,length_m\n1,Albatross,2\n2,Heron,1\n")
+    connect(locate(str(boats)), tmp_path / "out")
+    with open_asker(tmp_path / "out") as asker:
+        assert asker.ask("how long is Albatross").rows == ((2,),)
+        boats.write_text("boat_id,name,length_m\n1,Albatross,2\n2,Heron,1\n3,Cormorant,3\n")
+        assert asker.ask("how long is Cormorant").rows == ((3,),)
