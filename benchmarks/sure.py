@@ -34,24 +34,17 @@ ANYWHERE = OFF_TOPIC / "anywhere.tsv"
 CHINOOK = "chinook"  # a folder and its two files among the benchmark data
 OUT = Path("results/bench-calibration.jsonl")
 BOTH = 'stages=["q2lf","lf2q"]'  # the way back is evidence
-QUICK = (
-    BOTH,
-    "stop_at.lf2q=10",
-    "train.batch_size=32",
-    "train.learning_rate=0.002",
-    "train.average=0.99",
-    "train.evaluate_every=4",
-)
-SHORT = (*QUICK, "train.epochs=20", "train.evaluate_from=12")
-SHORTER = (*QUICK, "train.epochs=16", "train.evaluate_from=8")
-FEW = (*QUICK, "train.epochs=40", "train.evaluate_from=28", "train.updates=10", "data.labeled=0.1")
+STEP = ("train.batch_size=20", "train.learning_rate=0.003", "train.average=0.99", "train.evaluate_every=4")
+QUICK = (BOTH, "stop_at.lf2q=6", *STEP, "train.epochs=20", "train.evaluate_from=12", "train.updates=60")
+LONG = (BOTH, "stop_at.lf2q=6", *STEP, "train.epochs=14", "train.evaluate_from=10")
+FEW = (*QUICK, "data.labeled=0.25", "train.updates=40")
 
 RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "trails": ("trails", ()),
     "trails-half": ("trails", ("data.labeled=0.5",)),
-    **{each: ("overnight-att", (*SHORT, f"domain=overnight/{each}")) for each in DOMAINS},
-    "atis": ("atis-attptr", SHORTER),
-    "trails-few": ("trails", ("data.labeled=0.1",)),
+    **{each: ("overnight-att", (*QUICK, f"domain=overnight/{each}")) for each in DOMAINS},
+    "atis": ("atis-attptr", LONG),
+    "trails-few": ("trails", FEW),
     "blocks-few": ("overnight-att", (*FEW, "domain=overnight/blocks")),
     "recipes-few": ("overnight-att", (*FEW, "domain=overnight/recipes")),
 }

@@ -63,8 +63,10 @@ class DataSettings(Closed):
         "their dev pairs choose them, and all domains share them",
     )
     unlabeled: float = Field(1.0, ge=0, le=1, description="share of the other pairs kept, torn into queries and forms")
-    queries: bool = Field(
-        True, description="use the queries without label (in the game, for pseudo pairs, by query_lm)"
+    queries: bool | str = Field(
+        True,
+        description="use the queries without label (in the game, for pseudo pairs, by query_lm); or a file with more "
+        "of them, a question a line, such as the logged.txt of a run",
     )
     forms: bool = Field(True, description="use the forms without label")
     synthesized: bool = Field(False, description="use the domain's synthesised forms (its extra file) as well")
@@ -81,6 +83,13 @@ class DataSettings(Closed):
             raise ValueError(f"expected a share from 0 to 1 or the name of a file, not {value:g}")
         if isinstance(value, str) and not value.strip():
             raise ValueError("expected a share from 0 to 1 or the name of a file, not an empty text")
+        return value
+
+    @field_validator("queries")
+    @classmethod
+    def _a_choice_or_a_file(cls, value: bool | str) -> bool | str:
+        if isinstance(value, str) and not value.strip():
+            raise ValueError("expected true, false or the name of a file, not an empty text")
         return value
 
     @model_validator(mode="after")

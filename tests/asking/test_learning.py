@@ -57,6 +57,15 @@ def test_what_holds_for_one_name_holds_for_another(parser):
     assert other.options[0].form == "( get lake.long warden )" and not other.known
 
 
+def test_the_words_of_a_lesson_are_known_from_then_on(parser):
+    before = weighed(parser, ["has long lake a zebra"])[0]
+    assert before.strange == ("zebra",)
+    parser.learn([("zebra of blue lake", FORM)])
+    for each in (parser, load(parser.run.folder, domain=parser.domain)):
+        after = weighed(each, ["has long lake a zebra"])[0]
+        assert after.strange == () and after.topic > before.topic
+
+
 def test_the_last_word_on_a_question_counts_and_a_form_that_is_none_is_refused(parser):
     parser.learn([(QUESTION, "( all lake )"), (QUESTION, FORM)])
     assert parser.parse(QUESTION, k=1)[0].form == FORM

@@ -67,7 +67,7 @@ def feedback(
     kind = MEANT if meant else RIGHT if right else WRONG
     kept.add(Record(kind, asked, meant or reply.form, reply.status, reply.probability))
     console = Screen(highlight=False, markup=False, soft_wrap=True)
-    console.print(f"noted in {path}: {kind}, {reply.said or reply.form or reply.reason}")
+    console.print(f"noted in {path}: {kind}, {reply.said or reply.form or reply.reason or 'asked back'}")
 
 
 def learn(
@@ -80,8 +80,8 @@ def learn(
     """Learn from the feedback in a journal: remember what was meant, then let q2lf go on for a few epochs.
 
     A corrected question is answered right from then on, and others of its kind more often. Where going on costs more
-    than a point on dev, q2lf stays as it was. Questions without a label go to logged.txt in the run folder: in the
-    domain's queries.txt, the next game plays with them.
+    than a point on dev, q2lf stays as it was. Questions without a label go to logged.txt in the run folder; the next
+    game plays with them (--set data.queries=RUN/logged.txt).
 
     Example: dualparse learn runs/trails
     """
@@ -165,10 +165,11 @@ def _fits(parser: Parser, question: str, form: str, console: Screen) -> bool:
 
 
 def _keep_unlabeled(parser: Parser, questions: tuple[str, ...]) -> None:
-    """The words of the questions as a `queries.txt` has them."""
+    """The words of the questions as the files of the domain have them, for `data.queries`."""
     from dualparse.files import write_text
 
-    lines = dict.fromkeys(" ".join(parser.read(q).words) for q in questions if _readable(parser, q))
+    readings = [parser.read(question) for question in questions if _readable(parser, question)]
+    lines = dict.fromkeys(" ".join(each.said if parser.domain.reads else each.words) for each in readings)
     write_text(parser.run.folder / UNLABELED, "".join(line + "\n" for line in lines))
 
 

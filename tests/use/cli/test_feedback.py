@@ -21,7 +21,8 @@ def run(tmp_path_factory, toy_domain) -> Path:
 def test_feedback_is_noted_learned_and_suggests_what_to_ask_next(run, dualparse):
     meant = dualparse("feedback", run, "the blue one please", "--meant", "( near town.arn )")
     assert (meant.code, meant.err) == (0, "") and f"noted in {run / 'journal.jsonl'}: meant" in meant.out
-    assert dualparse("feedback", run, "how deep is arn", "--wrong").code == 0
+    noted = dualparse("feedback", run, "how deep is arn", "--wrong")
+    assert noted.code == 0 and not noted.out.rstrip().endswith(","), "a question that was asked back about, too"
     assert dualparse("feedback", run, "how shallow is cham", "--wrong").code == 0
     lines = (run / "journal.jsonl").read_text().splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["meant", "wrong", "wrong"]
