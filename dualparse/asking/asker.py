@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
+from dualparse.asking.drafts import Draft, Given
 from dualparse.asking.familiar import common_words
 from dualparse.asking.grounds import Judged, by_form, default_trust, grounds, judge
 from dualparse.asking.labels import Labels
@@ -21,7 +22,7 @@ from dualparse.asking.lexis import lexis
 from dualparse.asking.masks import Masks
 from dualparse.asking.names_in import Named, explained, names_in
 from dualparse.asking.paths import Ways
-from dualparse.asking.propose import Draft, Proposer
+from dualparse.asking.propose import Proposer
 from dualparse.asking.question import Question, take_apart, words_of
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.shown import with_values
@@ -227,8 +228,8 @@ class FolderAsker(Asker):
         known = self.terms.known | explained(question, evidence) | common_words()
         names = names_in(question, self.index, known=known, categories=self._categories)
         question = without_names(question, names)
-        proposer = Proposer(self.connected.database, self.ways, self.terms, question, evidence, names)
-        drafts = proposer.drafts()
+        given = Given(self.connected.database, self.ways, self.terms, question, evidence)
+        drafts = Proposer(given, names).drafts()
         database = self.connected.database
         people = self.terms.people
         figured = [(figures_of(question, evidence, database, draft, people), draft) for draft in drafts]

@@ -23,6 +23,7 @@ SET = "§"
 MOST_OPTIONS = 4
 _STEP_COST = 0.12
 _NOT_SAID = 0.45  # cost of a property that no word evokes
+_FORWARD = 0.05  # cost of the lack of what a thing leads to, which seldom lacks
 _MONEY = frozenset(
     [
         "money",
@@ -43,6 +44,16 @@ _MONEY = frozenset(
         "cents",
     ]
 )
+
+
+# What a number is called that is said in a unit, where the schema names none.
+_OF_UNIT: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("second", "minute", "hour", "day", "week"), ("duration", "time", "runtime", "length")),
+    "km": ("distance", "length"),
+    "m": ("height", "elevation", "altitude", "ascent", "depth", "length"),
+    **dict.fromkeys(("kg", "g"), ("weight", "mass")),
+    **dict.fromkeys(("kb", "mb", "gb", "byte"), ("size",)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +190,16 @@ class Conditions:
                 return max(fits, 0.9), place
             if held.unit and factor(unit, held.unit) is None:
                 return fits - 0.6, frozenset()
+        if unit in _OF_UNIT and not held.unit:
+            fits = max(fits, self._called(held, _OF_UNIT[unit]))
         if amount.adjective is not None:
             fits = max(fits, 0.9 * amount.adjective.measures(self.measures(held)))
         return max(fits, 0.15), frozenset()
+
+    def _called(self, held: Property, words: tuple[str, ...]) -> float:
+        """How well the name of a property without a unit says that it has one; the first words say it best."""
+        own = self.measures(held)
+        return max((0.8 - 0.05 * place for place, word in enumerate(words) if stem(word) in own), default=0.0)
 
     def measures(self, held: Property) -> frozenset[str]:
         """The stems of the words and of the unit of a property."""
@@ -290,7 +308,7 @@ class Conditions:
                 f"( filter {SET} {path(way)} {op} )",
                 (*self.along(way), element),
                 negated,
-                (0.0 if negated else 0.3) + self.way_cost(way),
+                (_FORWARD * (not any(hop.many for hop in way)) if negated else 0.3) + self.way_cost(way),
                 way=way,
             )
             for way in self.ways.between(table, element)[:2]

@@ -16,9 +16,9 @@ from importlib.resources import as_file, files
 from typing import Protocol
 
 from dualparse.asking.confidence import Confidence
+from dualparse.asking.drafts import Draft
 from dualparse.asking.evidence import LEAST, log_odds
 from dualparse.asking.familiar import common_words
-from dualparse.asking.propose import Draft
 from dualparse.asking.question import Question
 from dualparse.asking.terms import LEAST as SPOKEN
 from dualparse.asking.terms import Evidence
