@@ -18,19 +18,19 @@ from dualparse.asking.drafts import Draft, Given
 from dualparse.asking.familiar import common_words
 from dualparse.asking.grounds import Judged, by_form, default_trust, grounds, judge
 from dualparse.asking.labels import Labels
-from dualparse.asking.lexis import lexis
 from dualparse.asking.masks import Masks
 from dualparse.asking.names_in import Named, explained, names_in
 from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Proposer
 from dualparse.asking.question import Question, take_apart, words_of
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
+from dualparse.asking.requests import asks_for_more
 from dualparse.asking.shown import with_values
 from dualparse.asking.slips import mended
 from dualparse.asking.terms import Evidence, Terms
 from dualparse.asking.trust import NAME as TRUST
 from dualparse.asking.trust import Trust, read_trust_file
-from dualparse.asking.weigh import Figures, figures_of, other_kind, total
+from dualparse.asking.weigh import Figures, figures_of, from_nowhere, other_kind, total
 from dualparse.asking.wording import Wording
 from dualparse.database.folder import Connected, is_connected, read_connected
 from dualparse.database.index import Index, open_index, stamp
@@ -135,9 +135,8 @@ class FolderAsker(Asker):
                 return Reply(question, ERROR, form=form, reason=str(error))
 
     def _ask(self, text: str) -> Reply:
-        command = asks_for_change(text)
-        if command:
-            return Reply(text, REFUSED, reason=f"questions are answered here, nothing is changed: {command!r}")
+        if reason := asks_for_more(text):
+            return Reply(text, REFUSED, reason=reason)
         if form := self.labels.form_of(text):
             return replace(self.run(form, text), probability=KNOWN)
         question, evidence, ranked = self.ranked(text)
@@ -147,7 +146,7 @@ class FolderAsker(Asker):
         best = ranked[0].draft
         reply = Reply(text, REFUSED, notes=(*_slips(text, question), *_notes(best.names)))
         elsewhere = judged.topic < self.trust.topic_cut
-        reason = self._away(question, judged) if elsewhere else self._lacking(question, judged, best)
+        reason = self._away(question, judged) if elsewhere else self._lacking(question, evidence, judged, best)
         if reason:
             return replace(reply, probability=round(min(judged.probability, judged.topic), 4), reason=reason)
         reply = self._answer(replace(reply, form=best.form, said=ranked[0].said), self.checker.typed_text(best.form))
@@ -201,13 +200,16 @@ class FolderAsker(Asker):
             same = [first if other == number else other for other in same]
         return tuple(same)
 
-    def _lacking(self, question: Question, judged: Judged, best: Draft) -> str:
+    def _lacking(self, question: Question, evidence: Evidence, judged: Judged, best: Draft) -> str:
         """What a question asks for and the data does not have; "" where nothing of the kind is known."""
         if judged.things:
             return f"nothing in the data is called {', '.join(map(repr, dict.fromkeys(judged.things[:4])))}"
-        if other_kind(question, self.connected.database, best, self.terms.people) and question.words:
-            first = question.words[question.polite].text
-            return f"nothing in the data tells {first}" if first == "when" else ""
+        first = question.words[question.polite].text if question.words[question.polite :] else ""
+        database = self.connected.database
+        if first == "when" and (
+            other_kind(question, database, best, self.terms.people) or from_nowhere(best, evidence, database)
+        ):
+            return "nothing in the data tells when"
         return ""
 
     def _away(self, question: Question, judged: Judged) -> str:
@@ -251,26 +253,6 @@ class FolderAsker(Asker):
             if len(ranked) == MOST_WORDED:
                 break
         return question, evidence, ranked
-
-
-_POLITE = frozenset(["please", "can", "could", "would", "will", "you", "kindly", "to", "just", "now", "hey", "hi"])
-
-
-def asks_for_change(text: str) -> str:
-    """The word by which a text asks to change something instead of asking for something; "" for a question.
-
-    >>> asks_for_change("Please delete all invoices"), asks_for_change("orders by customer")
-    ('delete', '')
-    """
-    words = [word.text for word in take_apart(text).words]
-    first = next((place for place, word in enumerate(words) if word not in _POLITE), None)
-    if first is None or words[first] not in lexis().changes or len(words) < first + 2:
-        return ""
-    return words[first] if words[first + 1] in _ARTICLES or words[first] in _ALWAYS else ""
-
-
-_ARTICLES = frozenset(["the", "all", "a", "an", "my", "our", "this", "that", "these", "every", "his", "her", "their"])
-_ALWAYS = frozenset(["delete", "remove", "insert", "update", "drop", "cancel"])
 
 
 def is_empty(reply: Reply) -> bool:

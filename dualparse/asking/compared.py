@@ -37,6 +37,8 @@ class Compared:
         """What a question says of the things of a table by comparing them with one of them."""
         if named.type != table or named.property or len(named.keys) != 1:
             return []
+        if not any(p not in named.places and w >= SPOKEN for p, w in self.evidence.get(table, {}).items()):
+            return []
         found = [*self._more(named, table), *self._same(named, table)]
         return sorted(found, key=lambda each: each.cost)[:MOST]
 

@@ -7,7 +7,7 @@ be said of the things of that table, the cheapest first. `§` stands for the set
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dualparse.asking.lexis import Adjective, stem
 from dualparse.asking.names_in import Named
@@ -23,6 +23,7 @@ SET = "§"
 MOST_OPTIONS = 4
 _STEP_COST = 0.12
 _NOT_SAID = 0.45  # cost of a property that no word evokes
+_OF_OTHERS = 0.4  # cost of a name that is of the kind which is said to be of it
 _FORWARD = 0.05  # cost of the lack of what a thing leads to, which seldom lacks
 _MONEY = frozenset(
     [
@@ -94,7 +95,15 @@ class Conditions:
         if own and named.property:
             found.append(self._named(named, (), negated))
         found += [self._named(named, way, negated) for way in self.ways.between(table, named.type)]
+        if not named.property and self._of_others(named):
+            found = [replace(each, cost=each.cost + _OF_OTHERS) for each in found]
         return sorted(found, key=lambda each: each.cost)[:MOST_OPTIONS]
+
+    def _of_others(self, named: Named) -> bool:
+        """Whether things of its own kind are said to be of a name: "Iron Maiden songs" are songs of no song."""
+        after = max(named.places) + 1
+        said = self.evidence.get(named.type, {}).get(after, 0.0)
+        return said >= 0.7 and self.question.words[after].text.endswith("s")
 
     def _named(self, named: Named, way: Way, negated: frozenset[int]) -> Condition:
         uses = self.along(way) + ((f"{named.type}.{named.property}",) if named.property else ())

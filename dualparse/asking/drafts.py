@@ -101,6 +101,11 @@ class Given:
         """The places of "not", "without" and the like."""
         return self.question.at(NOT)
 
+    @property
+    def negations(self) -> tuple[frozenset[int], ...]:
+        """The same, each by itself."""
+        return self.question.cues.get(NOT, ())
+
     def spoken(self, table: str, least: float = 0.45) -> list[Property]:
         """Properties of a table that are spoken of, the most first."""
         held = self.database.by_name[table].properties

@@ -122,7 +122,12 @@ class Question:
     @property
     def content(self) -> list[int]:
         """Places of the words that a reading should explain."""
-        return [place for place, word in enumerate(self.words) if place >= self.polite and word.text not in STOP]
+        texts = [word.text for word in self.words]
+        return [
+            place
+            for place, text in enumerate(texts)
+            if place >= self.polite and text not in STOP and texts[max(place - 1, 0) : place + 1] != ["so", "far"]
+        ]
 
 
 def plain(text: str) -> str:

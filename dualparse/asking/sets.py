@@ -45,12 +45,16 @@ class Sets:
         combined = sorted(islice(product(*needed), 3000), key=lambda parts: sum(each.cost for each in parts))
         made = 0
         for parts in combined:
-            if sum(1 for each in parts if each.base) > 1:
+            if sum(1 for each in parts if each.base) > 1 or self._denied(parts) > len(self.given.negations):
                 continue
             yield self._set(table, parts, names)
             made += 1
             if made == MOST_SETS:
                 return
+
+    def _denied(self, parts: Sequence[Condition]) -> int:
+        """How many conditions take up a "not"."""
+        return sum(bool(each.covers & self.given.negated) for each in parts)
 
     def through(self, table: str, names: Assignment) -> Iterator[Draft]:
         """The things that something else leads to, of which two conditions hold at once: "which bikes did Ann take in

@@ -54,7 +54,7 @@ class Values:
                     gives=f"{base.target}.{held.name}",
                 )
         for hop in self.given.ways.hops[base.target]:
-            if not hop.many and not whole:
+            if not hop.many and not whole and f" {hop.word} = " not in base.form:
                 said = max(strength(self.given.evidence, hop.element), strength(self.given.evidence, hop.target))
                 if said >= 0.45:
                     uses = self.given.conditions.along((hop,))
@@ -68,7 +68,7 @@ class Values:
                 for held in self.given.spoken(hop.target, 0.55)[:3]:
                     form = f"( get ( get {base.form} {hop.word} ) {held.name} )"
                     end = f"{hop.target}.{held.name}"
-                    yield base.asks(form, GET, uses=(hop.element, end), cost=0.2, gives=end)
+                    yield base.asks(form, GET, uses=(hop.element, end), cost=2 * LED_TO, gives=end)
 
     def _worth_giving(self, base: Draft, held: Property) -> bool:
         """Nobody asks for the name of what they name, nor of many things whether each is so or not."""

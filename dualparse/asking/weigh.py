@@ -205,6 +205,14 @@ def other_kind(question: Question, database: Database, draft: Draft, people: Map
     return 0.0
 
 
+def from_nowhere(draft: Draft, evidence: Evidence, database: Database) -> bool:
+    """Whether a date is given of things that the question neither names nor speaks of."""
+    table, _, name = draft.gives.partition(".")
+    held = database.places.get((table, name)) if name else None
+    named = any(each.type == table for each in draft.names)
+    return isinstance(held, Property) and held.kind == "date" and not named and strength(evidence, table) < SPOKEN
+
+
 def _much(question: Question) -> frozenset[int]:
     return frozenset(place for place, word in enumerate(question.words) if word.text == "much")
 

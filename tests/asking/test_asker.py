@@ -12,9 +12,10 @@ import pytest
 from shops import SHOP, sqlite_file
 
 import dualparse
-from dualparse.asking.asker import FolderAsker, asks_for_change, open_asker
+from dualparse.asking.asker import FolderAsker, open_asker
 from dualparse.asking.evidence import log_odds
 from dualparse.asking.grounds import by_form, of_same, shares_of
+from dualparse.asking.requests import asks_for_change, asks_for_more
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
 from dualparse.errors import InputError
@@ -46,6 +47,13 @@ ANSWERS = {
     "members who never rented anything": [],
     "actors born after 1985": [("Tomas O'Neil", "1990-01-02")],
     "films in the western genre": [("Dust",)],
+    "which films are longer than Salt": [("The Long Ferry", 121), ("Dust", 140)],
+    "films of the same genre as Salt": [("The Long Ferry",), ("Salt",)],
+    "which actors are older than Zoë Varga": [("Mira Holt", "1970-05-01")],
+    "which genre is the longest film": [("Western",)],
+    "members without a manager": [("Ann Lee",)],
+    "which film is in print": [("The Long Ferry",), ("Winter Ledger",), ("Dust",)],
+    "how long is Salt": [(95,)],
 }
 
 
@@ -79,6 +87,28 @@ def test_nothing_is_changed(asker):
     reply = asker.ask("please delete all films")
     assert reply.status == "refused" and "'delete'" in reply.reason
     assert asks_for_change("update the price of Salt") and not asks_for_change("orders per member")
+
+
+def test_an_opinion_is_none_of_the_data(asker):
+    for question in ("which film should we buy more of", "what is the best film to watch on a rainy day"):
+        assert asker.ask(question).reason == "this asks for an opinion; the data holds none"
+    assert not asks_for_more("which actor has the best film")
+
+
+def test_a_date_of_things_nobody_spoke_of_answers_no_when(asker):
+    reply = asker.ask("when did Ann Lee marry")
+    assert reply.status == "refused" and not reply.rows
+
+
+def test_nobody_counts_or_ranks_a_thing_they_name(asker):
+    for question in ("how many Salt are there", "the longest of Salt"):
+        forms = [each.draft.form for each in asker.ranked(question)[2]]
+        assert forms and not [form for form in forms if form.startswith(("( count film.", "( argmax film."))], question
+
+
+def test_a_not_is_taken_up_once(asker):
+    forms = [each.draft.form for each in asker.ranked("which genres have never been rented")[2]]
+    assert forms and all(form.count(" missing )") < 2 for form in forms[:20])
 
 
 def test_a_form_that_was_chosen_runs(asker):
