@@ -12,8 +12,8 @@ import toy_run
 
 from dualparse.asking.calibrate import weighed
 from dualparse.asking.familiar import Familiar
-from dualparse.asking.journal import ASKED, MEANT, RIGHT, WRONG, Record
-from dualparse.asking.learning import Warmed, collect, warm_start
+from dualparse.asking.journal import ASKED, MEANT, RIGHT, WRONG, Record, collect
+from dualparse.asking.learning import Warmed, warm_start
 from dualparse.asking.memory import Lesson, Memory, Recalled, read_lessons, write_lessons
 from dualparse.asking.suggesting import suggest
 from dualparse.domains.registry import open_domain
