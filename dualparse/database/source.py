@@ -164,8 +164,10 @@ def _duckdb(location: Location) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
     assert location.path is not None
     config: dict[str, Any] = {"memory_limit": "300MB", "threads": 2}
     if not location.tabular:
-        alone = {"enable_external_access": False, "lock_configuration": True}
-        return duckdb.connect(str(location.path), read_only=True, config=config | alone), []
+        alone = config | {"enable_external_access": False}
+        connection = duckdb.connect(str(location.path), read_only=True, config=alone)
+        _settle(connection)
+        return connection, []
     from dualparse.database.tabular import views_of
 
     connection = duckdb.connect(config=config)
@@ -184,6 +186,15 @@ def _shut(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     place = exp.array(exp.Literal.string(f"{path}/" if path.is_dir() else str(path)))
     connection.execute(f"SET {allowed} = {place.sql(dialect=DUCKDB)}")
     connection.execute("SET enable_external_access = false")
+    _settle(connection)
+
+
+def _settle(connection: duckdb.DuckDBPyConnection) -> None:
+    """Without an optimizer that gives wrong rows where a statement holds a part twice (duckdb/duckdb issues 24624 and
+    25819); settings stay as they are from now on."""
+    known = exp.select(exp.column("name")).from_(exp.func("duckdb_optimizers", dialect=DUCKDB)).sql(dialect=DUCKDB)
+    if ("common_subplan",) in connection.execute(known).fetchall():
+        connection.execute("SET disabled_optimizers = 'common_subplan'")
     connection.execute("SET lock_configuration = true")
 
 
