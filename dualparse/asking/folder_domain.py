@@ -24,6 +24,7 @@ from sqlglot import exp
 from dualparse.asking.asker import FolderAsker
 from dualparse.asking.masks import Mask, Masks, numbered_as_said
 from dualparse.asking.schema_forms import PLACE, SchemaForms
+from dualparse.asking.spoken import Spoken
 from dualparse.asking.wording import Wording
 from dualparse.database import pieces as p
 from dualparse.database.folder import GENERATED, INDEX, read_connected
@@ -107,7 +108,7 @@ class FolderDomain:
 
     def say(self, form: str) -> str:
         """A form in plain words."""
-        return Wording(self.connected.words, self._labels)(self.checker.typed_text(form))
+        return Spoken(self.connected.words, self._labels)(self.checker.typed_text(form))
 
     @cached_property
     def _labels(self) -> _Labels:

@@ -80,7 +80,7 @@ class MatchAsker(Asker):
         except LF_ERRORS as error:
             return replace(reply, status=ERROR, form=form, reason=str(error))
         told = replace(reply, form=form, said=self.sayer.say(form), notes=notes)
-        return told if answer is None else answered(told, answer)
+        return told if answer is None else answered(told, answer, self.sayer.columns(form))
 
 
 def _shares(scores: Sequence[float]) -> list[float]:

@@ -3,9 +3,9 @@
 In: an executor's `Answer`, and how sure the one who asked it is. Out: a `Reply` of plain values, the same for the
 library, the command line, the service and the page.
 
->>> reply = Reply("how many huts are there", ANSWERED, columns=("count hut",), rows=((4,),), probability=0.97)
+>>> reply = Reply("how many huts are there", ANSWERED, columns=("number of huts",), rows=((4,),), probability=0.97)
 >>> reply.to_dicts()
-[{'count hut': 4}]
+[{'number of huts': 4}]
 """
 
 from __future__ import annotations
@@ -72,13 +72,6 @@ class Reply:
         """Everything, for JSON."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, told: dict[str, Any]) -> Reply:
-        """What `to_dict` told, also after it went through JSON."""
-        rows, choices = tuple(map(tuple, told["rows"])), tuple(Choice(**choice) for choice in told["choices"])
-        lists = {name: tuple(told[name]) for name in ("columns", "units", "notes")}
-        return cls(**told | lists | {"rows": rows, "choices": choices})
-
     def to_dicts(self) -> list[dict[str, Plain]]:
         """A dictionary for every row."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -112,12 +105,15 @@ class Asker(Protocol):
     def close(self) -> None: ...
 
 
-def answered(reply: Reply, answer: Answer) -> Reply:
-    """A reply with what its form came to."""
+def answered(reply: Reply, answer: Answer, columns: Sequence[str] = ()) -> Reply:
+    """A reply with what its form came to, under names of `columns` that people read; else under those of the answer."""
+    told = answer.columns
+    if len(columns) == len(told):
+        told = tuple(replace(column, name=name) for column, name in zip(told, columns, strict=True))
     return replace(
         reply,
         status=ANSWERED,
-        columns=distinct(answer.columns),
+        columns=distinct(told),
         units=tuple(column.unit for column in answer.columns),
         rows=tuple(answer.values),
         kind=answer.kind,

@@ -24,7 +24,6 @@ from dualparse.lf.errors import LF_ERRORS
 from dualparse.lf.sexpr import tokenize
 
 MOST_CHOICES = 3
-LEAST = 0.01  # probability of a reading that is offered beside the likeliest one
 CLOSE = 0.05  # probability from which on another reading is told beside an answer
 
 
@@ -105,8 +104,7 @@ class RunAsker(Asker):
             return replace(reply, reason=self._cannot(weighed))
         choices = tuple(self._choice(weighed, option) for option in options[:MOST_CHOICES])
         if weighed.probability < trust.cut and not weighed.known:
-            likely = (choice for choice in choices[1:] if choice.probability >= LEAST)
-            return replace(reply, status=AMBIGUOUS, choices=(choices[0], *likely))
+            return replace(reply, status=AMBIGUOUS, choices=choices)
         others = tuple(choice for choice in choices[1:] if choice.probability >= CLOSE)
         best = options[0].form
         try:
@@ -127,7 +125,7 @@ class RunAsker(Asker):
         answer, notes = answer_of(form, self.parser.domain, self.sayer.plain)
         if answer is None:
             return replace(reply, notes=(*reply.notes, *notes))
-        return answered(replace(reply, notes=(*reply.notes, *notes)), answer)
+        return answered(replace(reply, notes=(*reply.notes, *notes)), answer, self.sayer.columns(form))
 
     # -- why not
 

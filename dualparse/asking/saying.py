@@ -1,6 +1,6 @@
 """What a form of a run's domain says in plain words, without any model: what a person checks an answer by.
 
-In: a domain and a form. Out: an English phrase. Forms of the plain dialect are worded by `dualparse.asking.wording`
+In: a domain and a form. Out: an English phrase. Forms of the plain dialect are worded by `dualparse.asking.spoken`
 with the domain's own phrases; forms of a grammar by its utterance; any other form by its own words.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from dualparse.asking.wording import Wording
+from dualparse.asking.shown import with_values
+from dualparse.asking.spoken import Spoken
 from dualparse.database.synonyms import Words
-from dualparse.domains import nodes as n
 from dualparse.domains.domain import Domain
 from dualparse.domains.plain import Plain, plain
 from dualparse.domains.schema import Schema
@@ -38,8 +38,8 @@ class Sayer:
         return None
 
     @cached_property
-    def wording(self) -> Wording:
-        return Wording(Words(self.domain.phrases))
+    def wording(self) -> Spoken:
+        return Spoken(Words(self.domain.phrases))
 
     def say(self, form: str) -> str:
         """A form in plain words."""
@@ -50,19 +50,20 @@ class Sayer:
                 return own_words(form)
         if self.plain is not None:
             try:
-                return self._said(self.plain.checker.typed_text(form))
+                return self.wording(self.plain.checker.typed_text(form))
             except LF_ERRORS:
                 return own_words(form)
         worded = self._worded
         number = worded.number(form) if worded is not None else None
         return worded.utterances[number] if worded is not None and number is not None else own_words(form)
 
-    def _said(self, node: n.Node) -> str:
-        """As ever, but for a question about one thing: whether it is among others."""
-        if isinstance(node, n.Exists) and isinstance(node.of, n.Both) and isinstance(node.of.parts[0], n.Entity):
-            one, *others = map(self.wording.things, node.of.parts)
-            return f"whether {one} is among {' that are also '.join(others)}"
-        return self.wording(node)
+    def columns(self, form: str) -> tuple[str, ...]:
+        """What stands above each column of a form's answer, as `answer_of` gives it; nothing where the answer says."""
+        if self.plain is None:
+            return ()
+        node = self.plain.checker.typed_text(form)
+        shown = with_values(form, node)
+        return self.wording.columns(node if shown == form else self.plain.checker.typed_text(shown))
 
     @cached_property
     def _worded(self) -> Candidates | None:

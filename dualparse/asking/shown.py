@@ -13,25 +13,23 @@ from dualparse.domains import nodes as n
 from dualparse.domains.domain import Domain
 from dualparse.domains.plain import Plain
 from dualparse.domains.results import NONE, ROWS, VALUE, YES_NO, Answer, Column
-from dualparse.lf.sexpr import read
+from dualparse.lf.sexpr import Tree, read, write
 from dualparse.lf.values import FALSE, Value, name, read_literal, text
 
 NOT_RECORDED = "not recorded"
 MOST_BESIDE = 3
+NUMBERED = ("top", "bottom")  # a number stands before the things
 SAID = ("=", "missing")  # of these every thing has the same value
 _BESIDE = ("number", "date", "time", "text")
 _MEMBER = re.compile(r"\((?:name|number|date|time|boolean|string|text) [^()]*\)")
 
 
-def answer_of(
-    form: str, domain: Domain, plain: Plain | None, *, seconds: float | None = None
-) -> tuple[Answer | None, tuple[str, ...]]:
-    """What a form comes to, and notes on it; raises one of the two logical-form errors, also when the seconds of the
-    plain dialect run out."""
+def answer_of(form: str, domain: Domain, plain: Plain | None) -> tuple[Answer | None, tuple[str, ...]]:
+    """What a form comes to, and notes on it; raises one of the two logical-form errors."""
     if plain is None:
         return (None if domain.execute is None else _printed(domain.execute(form))), ()
     node = plain.checker.typed_text(form)
-    found = plain.answer(with_values(form, node), seconds=seconds)
+    found = plain.answer(with_values(form, node))
     if found.kind != NONE or not (isinstance(node, n.Get) and isinstance(node.of, n.Entity)):
         return found, ()
     if node.kind.name == "boolean":
@@ -43,20 +41,32 @@ def with_values(form: str, node: n.Node, *, most: int = MOST_BESIDE) -> str:
     """The form, with the properties it compares or ranks things by beside the things, so many at the most; what is the
     same for all of them stands in what was understood."""
     beside: list[str] = []
-    of = node
-    while isinstance(of, (n.Filter, n.Best, n.Ranked)):
-        about, said = of.property, isinstance(of, n.Filter) and of.op in SAID
-        if not said and isinstance(about, n.Path) and _of_its_own(about) and str(about.steps[0]) not in beside:
-            beside.append(str(about.steps[0]))
-        of = of.of
+    of, tree = node, read(form)
+    while isinstance(of, (n.Filter, n.Best, n.Ranked)) and isinstance(tree, tuple):
+        said = isinstance(of, n.Filter) and of.op in SAID
+        if not said and _is_one_value(of.property) and (about := _written(tree)) not in beside:
+            beside.append(about)
+        of, tree = of.of, tree[2 if tree[0] in NUMBERED else 1]
     if not beside or not getattr(node, "kind", n.COUNT).things:
         return form
     return f"( select {form} {' '.join(beside[:most])} )"
 
 
-def _of_its_own(about: n.Path) -> bool:
-    """Whether a property is a single value of the thing itself."""
-    return len(about.steps) == 1 and not about.steps[0].back and not about.many and about.kind.name in _BESIDE
+def _is_one_value(about: n.Property) -> bool:
+    """Whether each thing has one such value that can be shown: a length, the height of its village, how many huts."""
+    if isinstance(about, n.Path):
+        return not about.many and not any(step.back for step in about.steps) and about.kind.name in _BESIDE
+    return isinstance(about, n.Total)
+
+
+def _written(tree: tuple[Tree, ...]) -> str:
+    """The property by which a form compares or ranks, as another form can ask for it."""
+    head, about = tree[0], tree[3 if tree[0] in NUMBERED else 2]
+    if not str(head).endswith("_count"):
+        return write(about)
+    step = ("get", "it", about)
+    among = tree[5:] if head == "filter_count" else tree[3:]
+    return write(("count", ("and", step, *among) if among else step))
 
 
 def _printed(denotation: str) -> Answer:

@@ -9,7 +9,6 @@ minutes") is what a matcher compares a question with: names need not be learned.
 
 from __future__ import annotations
 
-import re
 from calendar import month_name
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,11 +23,10 @@ from dualparse.domains.intervals import Interval, Relative
 from dualparse.domains.units import factor
 from dualparse.lf.values import FALSE, TRUE, words_of
 
-_NUMBER_OPS = {"=": "", "!=": "not ", "<": "under ", "<=": "at most ", ">": "over ", ">=": "at least "}
-_COUNT_OPS = _NUMBER_OPS | {"=": "exactly ", "<": "fewer than ", ">": "more than "}
+NUMBER_OPS = {"=": "", "!=": "not ", "<": "under ", "<=": "at most ", ">": "over ", ">=": "at least "}
+_COUNT_OPS = NUMBER_OPS | {"=": "exactly ", "<": "fewer than ", ">": "more than "}
 _DATE_OPS = {"=": "in ", "!=": "not in ", "<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}
-_ENDS = ("to", "by", "in", "of", "at", "on", "from", "with", "for")  # of names such as "reports to"
-_ARTICLE = re.compile(r"^an? ")
+ENDS = ("to", "by", "in", "of", "at", "on", "from", "with", "for")  # of names such as "reports to"
 _PLAIN_UNITS = ("", "count", "money")
 _ONE_SPELLING = ("percent", "eur", "usd", "gbp")
 
@@ -157,7 +155,7 @@ class Wording:
             return found
         if isinstance(node.of, n.All) and not node.kind.things and not single:
             return f"different {found} of {self.things(node.of)}"
-        if not node.step.back and found.split()[-1] in _ENDS:
+        if not node.step.back and found.split()[-1] in ENDS:
             return f"{self.types(node.kind.name)} that {self.things(node.of)} {self.step(node.step)}"
         return f"{found} of {self.things(node.of)}"
 
@@ -193,13 +191,13 @@ class Wording:
             low, high = (self.reference(each, phrase) for each in node.references)
             return f"whose {phrase} is between {low} and {high}"
         value = self.reference(node.references[0], self._about(about))
-        if isinstance(about, n.Path) and not about.steps[-1].back and phrase.split()[-1] in _ENDS:
+        if isinstance(about, n.Path) and not about.steps[-1].back and phrase.split()[-1] in ENDS:
             whose = self.property(n.Path(about.steps[:-1], about.kind)) if len(about.steps) > 1 else ""
             return f"{f'whose {whose}' if whose else 'that'} {phrase.split(' of ')[0]} {'not ' * (op == '!=')}{value}"
         if isinstance(about, n.Path) and about.many and about.steps[-1].back:
             return f"with{'out' if op == '!=' else ''} {self.step(about.steps[-1])} {value}"
         verb = "are" if isinstance(about, n.Path) and about.many else "is"
-        words = _DATE_OPS if about.kind.name in ("date", "time") else _NUMBER_OPS
+        words = _DATE_OPS if about.kind.name in ("date", "time") else NUMBER_OPS
         word = words[op]
         if word == "in " and _is_day(node.references[0]):
             word = "on "
@@ -218,7 +216,7 @@ class Wording:
         if first in ("is", "was", "are") and rest:
             return f"that are {'' if holds else 'not '}{rest}"
         if first in ("has", "have") and rest:
-            return f"that have {rest}" if holds else f"that have no {_ARTICLE.sub('', rest)}"
+            return f"that have {'' if holds else 'no '}{rest}"
         if first in ("can", "serves", "allows", "accepts", "offers", "needs", "includes", "does", "takes") and rest:
             return f"where {'' if holds else 'it is not so: '}{phrase}"
         return f"{'with' if holds else 'without'} {phrase}"
@@ -309,7 +307,7 @@ class Wording:
             return f"{figures} for each {self.property(node.key)}"
         if isinstance(node, n.Having):
             value = self.reference(node.reference, "number")
-            return f"{self.rows(node.of)}, where that is {_NUMBER_OPS[node.op]}{value}"
+            return f"{self.rows(node.of)}, where that is {NUMBER_OPS[node.op]}{value}"
         group = n.group_of(node)
         key = self.property(group.key) if group is not None else "row"
         figure = self._of_group(group.totals[0], group) if group is not None else "figure"
@@ -345,7 +343,7 @@ class Wording:
         if node.first.kind.name == "date":
             word = _DATE_OPS | {"<=": "not after", ">=": "not before", "=": "the same as"}
         else:
-            word = _NUMBER_OPS | {"<": "lower than", ">": "higher than"}
+            word = NUMBER_OPS | {"<": "lower than", ">": "higher than"}
         return " ".join(f"whether {first} is {word[node.op]} {second}".split())
 
 
@@ -365,7 +363,7 @@ def _plural(phrase: str) -> str:
     >>> _plural("milliseconds"), _plural("reports to"), _plural("hire date")
     ('milliseconds', 'reports to', 'hire dates')
     """
-    return phrase if phrase.split()[-1] in _ENDS else names.plural(names.singular(phrase))
+    return phrase if phrase.split()[-1] in ENDS else names.plural(names.singular(phrase))
 
 
 def amount_of(amount: float, unit: str) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from dualparse.domains.atis_text import preparation
+from dualparse.domains.atis_words import say
 from dualparse.domains.domain import Domain
 from dualparse.domains.lexicon import read_lexicon
 from dualparse.domains.metrics import exact
@@ -56,6 +57,7 @@ def load(folder: Path) -> Domain:
         questions=QUESTIONS,
         preparation=preparation(),
         guide=partial(TypedForms, ontology),
+        say=say,
     )
 
 

@@ -90,6 +90,6 @@ def test_a_reply_has_its_rows_as_dicts_pandas_and_arrow():
     asker = open_any("trails")
     reply = asker.run("( select ( filter ( all hut ) has_showers ) beds )")
     asker.close()
-    assert reply.to_dicts()[0].keys() == {"hut", "beds"} and len(reply.rows) == len(reply.to_dicts())
-    assert reply.to_arrow().column_names == ["hut", "beds"] and reply.to_arrow().num_rows == len(reply.rows)
+    assert reply.to_dicts()[0].keys() == {"hut", "number of beds"} and len(reply.rows) == len(reply.to_dicts())
+    assert reply.to_arrow().column_names == ["hut", "number of beds"] and reply.to_arrow().num_rows == len(reply.rows)
     assert json.loads(json.dumps(reply.to_dict()))["rows"] == [list(row) for row in reply.rows]

@@ -53,7 +53,7 @@ def test_below_the_cut_readings_are_offered_and_above_it_answered(folder):
     assert replies[0.0].columns == ("film", "running minutes"), "what things are compared by stands beside them"
     assert offered.status == "ambiguous" and not offered.rows and 1 <= len(offered.choices) <= 3
     assert offered.form == offered.sql == offered.said == "", "nothing was chosen yet"
-    assert offered.choices[0].said == "films whose running minutes is over 2 hours"
+    assert offered.choices[0].said == "films whose running minutes are over 2 hours"
     assert offered.choices[0].probability == offered.probability == replies[0.0].probability
 
 
