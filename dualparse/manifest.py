@@ -1,8 +1,9 @@
 """What a finished run folder holds: `manifest.json` in, the first file that is not as it was written out.
 
-The manifest is written last and names every file that answers depend on, with its size and SHA-256; folders of runs
-below have their own. A folder without one is unfinished, or was written before there were manifests: it is used, and
-tensors still carry a digest of their own (`dualparse.networks.tensors`).
+The manifest is written last and names every file that answers depend on, with its size and SHA-256, those of the copy
+of a connected folder among them; folders of runs below have their own. A folder without one is unfinished, or was
+written before there were manifests: it is used, and tensors still carry a digest of their own
+(`dualparse.networks.tensors`).
 """
 
 from __future__ import annotations
@@ -19,15 +20,18 @@ from dualparse.files import flush, write_text
 
 NAME = "manifest.json"
 LISTED = ("config.toml", "*.vocab", "*.safetensors", "log.jsonl", "confidence.json", "learned.jsonl")
+KEPT = "domain"  # folder of a run: how its database is asked, so that the run can be taken elsewhere
+LISTED_BELOW = ("*.toml", "*.txt", "*.tsv", ".connect/*")  # there; not what is made of the data
 CHECKPOINT = ".checkpoint.safetensors"
 
 
 def write_manifest(folder: Path) -> None:
     """List what is there now."""
     paths = [path for pattern in LISTED for path in folder.glob(pattern) if not path.name.endswith(CHECKPOINT)]
+    paths += [path for pattern in LISTED_BELOW for path in (folder / KEPT).glob(pattern) if path.is_file()]
     for path in paths:
         flush(path)  # the log grows line by line; what is listed must survive a power cut
-    _write(folder, {path.name: _told(path) for path in paths})
+    _write(folder, {path.relative_to(folder).as_posix(): _told(path) for path in paths})
 
 
 def forget_manifest(folder: Path) -> None:
@@ -52,13 +56,13 @@ def _write(folder: Path, listed: Mapping[str, dict[str, int | str]]) -> None:
     write_text(folder / NAME, json.dumps(told, indent=1) + "\n")
 
 
-def verify(folder: Path, *, missing: bool = False) -> int | None:
+def verify(folder: Path, *, missing: bool = False, below: str = "") -> int | None:
     """How many files of a folder are as they were written, None where no manifest says so; `InputError` for the first
-    that is not. `missing` allows for files that are not there."""
+    that is not. `missing` allows for files that are not there; `below` looks at those of one folder alone."""
     path = folder / NAME
     if not path.exists():
         return None
-    listed = _read(path)
+    listed = {name: told for name, told in _read(path).items() if not below or name.startswith(f"{below}/")}
     for name, told in listed.items():
         file = folder / name
         if not file.is_file():
@@ -81,8 +85,20 @@ def _told(path: Path) -> dict[str, int | str]:
 def _read(path: Path) -> dict[str, dict[str, int | str]]:
     try:
         files = json.loads(path.read_bytes())["files"]
-        if all(Path(name).name == name and told.keys() == {"size", "sha256"} for name, told in files.items()):
+        if all(_is_below(name) and told.keys() == {"size", "sha256"} for name, told in files.items()):
             return files
     except (ValueError, LookupError, TypeError, AttributeError):
         pass
     raise InputError("damaged: not the manifest of a run", path=path)
+
+
+def _is_below(name: str) -> bool:
+    """Whether a name leads to a file of the folder itself, or of the copy below it.
+
+    >>> [_is_below(name) for name in ("a.vocab", "domain/.connect/ontology.txt", "domain/../../a", "/a", "other/a")]
+    [True, True, False, False, False]
+    """
+    first, *others = name.split("/")
+    return (
+        bool(first) and (not others or first == KEPT) and not {"", "."} & set(others) and ".." not in (first, *others)
+    )

@@ -12,12 +12,18 @@ import sys
 from pathlib import Path
 
 import pytest
+import shops
 import small_runs
 import torch
 import toy
 from typer.testing import CliRunner
 
 from dualparse import manifest
+from dualparse.asking.journal import Record, open_journal
+from dualparse.database.connect import connect
+from dualparse.database.folder import read_connected
+from dualparse.database.index import index_of
+from dualparse.database.location import locate
 from dualparse.errors import InputError
 from dualparse.files import holding, replacing_folder, write_text
 from dualparse.networks.tensors import load_tensors, save_tensors
@@ -103,6 +109,30 @@ def test_a_folder_without_a_manifest_can_be_used(run):
     assert load(run, domain=toy.domain()).parse("list all lakes")
     result = CliRunner().invoke(app, ["verify", str(run)])
     assert result.exit_code == 0 and "older than manifests" in result.output
+
+
+def test_verify_looks_at_the_index_and_the_journal_of_a_connected_folder(tmp_path):
+    shop = shops.sqlite_file(tmp_path / "shop.sqlite", shops.SHOP)
+    connect(locate(str(shop)), tmp_path / "shop")
+    journal = open_journal(tmp_path / "shop" / "journal.jsonl")
+    for question in ("one", "two", "three"):
+        journal.add(Record("asked", question))
+
+    def verified() -> tuple[int, str]:
+        result = CliRunner().invoke(app, ["verify", str(tmp_path / "shop")])
+        return result.exit_code, result.output.replace("\n", " ")
+
+    index_of(read_connected(tmp_path / "shop")).connection.close()
+    code, told = verified()
+    assert code == 0 and "journal.jsonl: 3 records ok" in told and " names ok" in told
+    whole = journal.path.read_bytes()
+    for at in range(0, len(whole), 7):
+        flip(journal.path, at)
+        code, told = verified()
+        assert code == 2 and "journal.jsonl" in told and "damaged" in told, at
+        journal.path.write_bytes(whole)
+    flip(tmp_path / "shop" / "values.sqlite", 3000)
+    assert verified()[0] == 2 and "values.sqlite: is damaged" in verified()[1]
 
 
 def test_where_both_agents_choose_no_one_is_left_out_silently(run):

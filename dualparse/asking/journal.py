@@ -131,6 +131,23 @@ def read_journal(path: Path) -> list[Record]:
     """The whole records of a journal, in order; damaged lines are left out and told."""
     if not path.is_file():
         raise InputError("no journal here: nothing was asked with one, and nobody has given feedback", path=path)
+    found, damaged = _records(path)
+    if damaged:
+        shown = ", ".join(map(str, damaged[:5]))
+        _log.warning("%s: %d damaged lines are left out (%s)", path, len(damaged), shown)
+    return found
+
+
+def verify_journal(path: Path) -> int:
+    """How many records a journal has; `InputError` for the first that is not as it was written."""
+    found, damaged = _records(path)
+    if damaged:
+        raise InputError("damaged: not the record that was written", path=path, line=damaged[0])
+    return len(found)
+
+
+def _records(path: Path) -> tuple[list[Record], list[int]]:
+    """The whole records, and the numbers of damaged lines."""
     found: list[Record] = []
     damaged: list[int] = []
     for number, line in enumerate(path.read_bytes().splitlines(keepends=True), start=1):
@@ -139,10 +156,7 @@ def read_journal(path: Path) -> list[Record]:
             damaged.append(number)
         else:
             found.append(record)
-    if damaged:
-        shown = ", ".join(map(str, damaged[:5]))
-        _log.warning("%s: %d damaged lines are left out (%s)", path, len(damaged), shown)
-    return found
+    return found, damaged
 
 
 def _line(told: dict[str, object]) -> bytes:

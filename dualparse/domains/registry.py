@@ -20,6 +20,7 @@ from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.fetch import benchmarks
 from dualparse.fetch.benchmarks import Dataset
+from dualparse.manifest import KEPT
 from dualparse.plugins import is_reference, load_object
 from dualparse.suggest import unknown_name
 
@@ -29,7 +30,6 @@ SHIPPED = (
     "dualparse.domains.overnight:FAMILY",
 )
 GROUP = "dualparse.domains"  # of entry points
-KEPT = "domain"  # folder of a run: how its database is asked, so that the run can be taken elsewhere
 CONNECTED = "dualparse.asking.folder_domain:load"  # a folder that is connected to a database
 
 

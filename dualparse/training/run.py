@@ -17,12 +17,11 @@ import torch
 from dualparse.config import DataSettings, ModelSettings, Recipe, Stage, dotted
 from dualparse.data.vocab import Vocab
 from dualparse.domains.domain import Domain
-from dualparse.domains.registry import KEPT
 from dualparse.engines import cpu
 from dualparse.engines.engine import told, why_plain
 from dualparse.errors import InputError
 from dualparse.files import LOCK, holding, replacing, unfinished
-from dualparse.manifest import forget_manifest, verify, write_manifest
+from dualparse.manifest import KEPT, forget_manifest, verify, write_manifest
 from dualparse.networks.network import Network, TextModel
 from dualparse.runs import REFIT, Run
 from dualparse.training.anatomy import all_stages, is_finished, members, results

@@ -11,8 +11,9 @@ from pathlib import Path
 from dualparse.asking.reply import Asker
 from dualparse.domains.domain import Domain
 from dualparse.domains.folder import DESCRIPTION
-from dualparse.domains.registry import KEPT, open_domain
+from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
+from dualparse.manifest import KEPT, verify
 
 
 def open_any(
@@ -38,6 +39,7 @@ def open_any(
 def _own_domain(run: Path, database: str, today: Day | None) -> Domain | None:
     """The domain of a run that was trained on a database."""
     if (run / KEPT).is_dir():
+        verify(run, below=KEPT)  # before any of it is read
         from dualparse.asking.folder_domain import load
 
         return load(run / KEPT, database=database, today=today)

@@ -132,6 +132,8 @@ def test_a_run_on_a_folder_travels_and_names_its_version(folder, tmp_path):
         pass
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["dualparse"] == __version__
+    kept = {name for name in manifest["files"] if name.startswith("domain/")}
+    assert kept == {f"domain/{p.relative_to(folder)}" for p in folder.rglob("*.t*") if not p.name.startswith("values")}
     shutil.copyfile(folder.parent / "shop.sqlite", tmp_path / "moved.sqlite")
     with closing(sqlite3.connect(tmp_path / "moved.sqlite")) as connection:
         connection.execute("UPDATE Films SET Title = 'Pepper' WHERE FilmId = 2")
@@ -142,6 +144,10 @@ def test_a_run_on_a_folder_travels_and_names_its_version(folder, tmp_path):
     assert asker.ask("who plays in Pepper").status in ("answered", "ambiguous", "refused")
     with pytest.raises(InputError, match="its own data|no such file"):
         open_any(tmp_path / "elsewhere", database=str(tmp_path / "nowhere.sqlite"))
+    changed = tmp_path / "elsewhere" / "domain" / "synonyms.txt"
+    changed.write_text(changed.read_text().replace("film", "fill"))
+    with pytest.raises(InputError, match=r"synonyms\.txt: damaged"):
+        open_any(tmp_path / "elsewhere", database=str(tmp_path / "moved.sqlite"))
 
 
 def test_a_placeholder_that_the_question_does_not_name_is_no_valid_reading(folder, tmp_path):

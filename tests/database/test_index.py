@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import sqlite3
 
 import psycopg
 import pytest
+import shops
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +17,9 @@ from dualparse.database.candidates import candidates
 from dualparse.database.connect import connect
 from dualparse.database.fold import fold, squash, tokens
 from dualparse.database.folder import read_connected
-from dualparse.database.index import index_of
+from dualparse.database.index import index_of, verify_index
 from dualparse.database.location import locate
+from dualparse.errors import InputError
 
 KNOWN = {"film", "films", "actor", "actors", "member"}
 
@@ -148,6 +151,29 @@ def test_a_row_inserted_into_postgresql_now_is_found_now(postgres_url, tmp_path)
         assert found(connected, "where is the albatros")[0][3] == "Albatross"
         connection.execute("INSERT INTO boats VALUES (2, 'Cormorant')")
         assert found(connected, "where is the Cormorant")[0][3] == "Cormorant"
+
+
+def test_no_bit_of_a_large_index_changes_unnoticed(tmp_path):
+    shops.sqlite_file(
+        tmp_path / "boats.sqlite",
+        "CREATE TABLE boats (id INTEGER PRIMARY KEY, name TEXT);"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+        "INSERT INTO boats SELECT i, 'albatross ' || hex(i * 7919) FROM n;",
+    )
+    connect(locate(f"sqlite:///{tmp_path / 'boats.sqlite'}"), tmp_path / "out")
+    connected = read_connected(tmp_path / "out")
+    index_of(connected).connection.close()
+    assert verify_index(connected) == 20_000
+    path = connected.folder / "values.sqlite"
+    whole = path.read_bytes()
+    draw = random.Random(1)
+    for place in [draw.randrange(len(whole)) for _ in range(20)]:
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(InputError, match=r"values\.sqlite: is damaged"):
+            verify_index(connected)
+    with index_of(connected) as index:
+        assert index.notes == ["values.sqlite is damaged: made again"]
+    assert verify_index(connected) == 20_000
 
 
 def test_a_damaged_index_is_made_again_and_this_is_told(connected):
