@@ -7,7 +7,7 @@ SET_UP := $(VENV)/.set-up
 READY := $(VENV)/.ready
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help setup demo test test-gpu card browser lint bench campaign paper beyond report clean
+.PHONY: help setup demo test nightly test-gpu card browser lint bench campaign paper beyond report clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -32,6 +32,9 @@ demo: $(SET_UP)  ## connect to a database, ask it, train, play the game, compare
 test: $(READY)  ## style check and all tests
 	@$(BIN)/ruff check --quiet dualparse tests benchmarks
 	@$(BIN)/python -m pytest -n 2 -rs
+
+nightly: $(READY)  ## 20,000 random forms each in SQLite, DuckDB and PostgreSQL, 1,000 in Spark: the rows of the world in memory
+	@DUALPARSE_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -rs tests/database/test_same_rows.py tests/database/test_spark.py
 
 test-gpu:  ## engines and captured graphs on this machine's GPU against the plain engine
 	@PYTHON=$$(test -x $(BIN)/python && echo $(BIN)/python || echo $(PYTHON)); \

@@ -4,7 +4,8 @@
 
 All forms of *trails*, and 25 random forms over each of so many random small databases, run in memory and in an engine
 of its own; the first form whose rows differ ends the program. PostgreSQL needs its programs, Spark needs pyspark (the
-extra `spark`) and Java. An engine that is measured takes the place of its earlier figures in the file; the others stay.
+extra `spark`) and Java. What is measured takes the place of the figures of the same engine and seed in the file; the
+others stay, so that a long run can be made in pieces.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ def main() -> None:
         found = measure(engine, arguments.databases, arguments.seed)
         print(json.dumps(found), flush=True)
         known = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.is_file() else []
-        kept = [each for each in known if each["engine"] != engine] + [found]
-        kept.sort(key=lambda each: ENGINES.index(each["engine"]))
+        kept = [each for each in known if (each["engine"], each["first_seed"]) != (engine, arguments.seed)] + [found]
+        kept.sort(key=lambda each: (ENGINES.index(each["engine"]), each["first_seed"]))
         write_text(arguments.out, json.dumps(kept, indent=1) + "\n")
 
 

@@ -14,28 +14,29 @@ from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
+from dualparse.asking.drafts import Draft, Given
 from dualparse.asking.familiar import common_words
 from dualparse.asking.grounds import Judged, by_form, default_trust, grounds, judge
 from dualparse.asking.labels import Labels
-from dualparse.asking.lexis import lexis
 from dualparse.asking.masks import Masks
 from dualparse.asking.names_in import Named, explained, names_in
 from dualparse.asking.paths import Ways
-from dualparse.asking.propose import Draft, Proposer
+from dualparse.asking.propose import Proposer
 from dualparse.asking.question import Question, take_apart, words_of
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
+from dualparse.asking.requests import asks_for_more
 from dualparse.asking.shown import with_values
 from dualparse.asking.slips import mended
 from dualparse.asking.spoken import Spoken
 from dualparse.asking.terms import Evidence, Terms
 from dualparse.asking.trust import NAME as TRUST
 from dualparse.asking.trust import Trust, read_trust_file
-from dualparse.asking.weigh import Figures, figures_of, other_kind, total
+from dualparse.asking.weigh import Figures, figures_of, from_nowhere, other_kind, total
 from dualparse.asking.wording import Wording
 from dualparse.database.folder import Connected, is_connected, read_connected
-from dualparse.database.index import Index, open_index
+from dualparse.database.index import Index, open_index, stamp
 from dualparse.database.run import Runner
-from dualparse.database.source import open_source
+from dualparse.database.source import Source, open_source
 from dualparse.domains import nodes as n
 from dualparse.domains.typed import Checker
 from dualparse.errors import InputError
@@ -66,9 +67,8 @@ class FolderAsker(Asker):
 
     def __init__(self, connected: Connected, *, today: Day | None = None):
         self.connected, self.today = connected, today
-        self.source = open_source(connected.location)
-        self.index: Index = open_index(connected, self.source)
-        self.runner = Runner(self.source, connected.database)
+        self.source, self.index, self.runner = self._opened()
+        self._stamp = stamp(connected, self.source)
         self.checker = Checker(connected.database.schema)
         self.terms = Terms(connected.database, connected.words)
         self.ways = Ways(connected.database)
@@ -83,10 +83,31 @@ class FolderAsker(Asker):
         """What people have said is meant, in the pairs of the folder."""
         return Labels(self.connected.folder, Masks(self, all_kinds=True))
 
+    def _opened(self) -> tuple[Source, Index, Runner]:
+        """The data as it is now."""
+        source = open_source(self.connected.location)
+        try:
+            return source, open_index(self.connected, source), Runner(source, self.connected.database)
+        except InputError:
+            source.close()
+            raise
+
+    def _keep_up(self) -> None:
+        """Open the data again if it has changed since: rows that are new are found, and no old page of it is read."""
+        now = stamp(self.connected, self.source)
+        if now != self._stamp:
+            opened = self._opened()
+            self._close()
+            self.source, self.index, self.runner = opened
+            self._stamp = now
+
     def close(self) -> None:
         with self._lock:
-            self.index.connection.close()
-            self.source.close()
+            self._close()
+
+    def _close(self) -> None:
+        self.index.connection.close()
+        self.source.close()
 
     def __enter__(self) -> FolderAsker:
         return self
@@ -97,6 +118,7 @@ class FolderAsker(Asker):
     def ask(self, question: str) -> Reply:
         """The answer to a question, readings to choose from, or a refusal."""
         with self._lock:
+            self._keep_up()
             try:
                 return self._ask(question)
             except LF_ERRORS as error:
@@ -105,6 +127,7 @@ class FolderAsker(Asker):
     def run(self, form: str, question: str = "") -> Reply:
         """The answer to a form."""
         with self._lock:
+            self._keep_up()
             try:
                 node = self.checker.typed_text(form)
                 said = Spoken(self.connected.words, _Labels(self))(node)
@@ -113,9 +136,8 @@ class FolderAsker(Asker):
                 return Reply(question, ERROR, form=form, reason=str(error))
 
     def _ask(self, text: str) -> Reply:
-        command = asks_for_change(text)
-        if command:
-            return Reply(text, REFUSED, reason=f"questions are answered here, nothing is changed: {command!r}")
+        if reason := asks_for_more(text):
+            return Reply(text, REFUSED, reason=reason)
         if form := self.labels.form_of(text):
             return replace(self.run(form, text), probability=KNOWN)
         question, evidence, ranked = self.ranked(text)
@@ -125,7 +147,7 @@ class FolderAsker(Asker):
         best = ranked[0].draft
         reply = Reply(text, REFUSED, notes=(*_slips(text, question), *_notes(best.names)))
         elsewhere = judged.topic < self.trust.topic_cut
-        reason = self._away(question, judged) if elsewhere else self._lacking(question, judged, best)
+        reason = self._away(question, judged) if elsewhere else self._lacking(question, evidence, judged, best)
         if reason:
             return replace(reply, probability=round(min(judged.probability, judged.topic), 4), reason=reason)
         reply = self._answer(replace(reply, form=best.form, said=ranked[0].said), self.checker.typed_text(best.form))
@@ -180,13 +202,16 @@ class FolderAsker(Asker):
             same = [first if other == number else other for other in same]
         return tuple(same)
 
-    def _lacking(self, question: Question, judged: Judged, best: Draft) -> str:
+    def _lacking(self, question: Question, evidence: Evidence, judged: Judged, best: Draft) -> str:
         """What a question asks for and the data does not have; "" where nothing of the kind is known."""
         if judged.things:
             return f"nothing in the data is called {', '.join(map(repr, dict.fromkeys(judged.things[:4])))}"
-        if other_kind(question, self.connected.database, best, self.terms.people) and question.words:
-            first = question.words[question.polite].text
-            return f"nothing in the data tells {first}" if first == "when" else ""
+        first = question.words[question.polite].text if question.words[question.polite :] else ""
+        database = self.connected.database
+        if first == "when" and (
+            other_kind(question, database, best, self.terms.people) or from_nowhere(best, evidence, database)
+        ):
+            return "nothing in the data tells when"
         return ""
 
     def _away(self, question: Question, judged: Judged) -> str:
@@ -207,8 +232,8 @@ class FolderAsker(Asker):
         known = self.terms.known | explained(question, evidence) | common_words()
         names = names_in(question, self.index, known=known, categories=self._categories)
         question = without_names(question, names)
-        proposer = Proposer(self.connected.database, self.ways, self.terms, question, evidence, names)
-        drafts = proposer.drafts()
+        given = Given(self.connected.database, self.ways, self.terms, question, evidence)
+        drafts = Proposer(given, names).drafts()
         database = self.connected.database
         people = self.terms.people
         figured = [(figures_of(question, evidence, database, draft, people), draft) for draft in drafts]
@@ -230,26 +255,6 @@ class FolderAsker(Asker):
             if len(ranked) == MOST_WORDED:
                 break
         return question, evidence, ranked
-
-
-_POLITE = frozenset(["please", "can", "could", "would", "will", "you", "kindly", "to", "just", "now", "hey", "hi"])
-
-
-def asks_for_change(text: str) -> str:
-    """The word by which a text asks to change something instead of asking for something; "" for a question.
-
-    >>> asks_for_change("Please delete all invoices"), asks_for_change("orders by customer")
-    ('delete', '')
-    """
-    words = [word.text for word in take_apart(text).words]
-    first = next((place for place, word in enumerate(words) if word not in _POLITE), None)
-    if first is None or words[first] not in lexis().changes or len(words) < first + 2:
-        return ""
-    return words[first] if words[first + 1] in _ARTICLES or words[first] in _ALWAYS else ""
-
-
-_ARTICLES = frozenset(["the", "all", "a", "an", "my", "our", "this", "that", "these", "every", "his", "her", "their"])
-_ALWAYS = frozenset(["delete", "remove", "insert", "update", "drop", "cancel"])
 
 
 def is_empty(reply: Reply) -> bool:

@@ -7,7 +7,7 @@ be said of the things of that table, the cheapest first. `§` stands for the set
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dualparse.asking.lexis import Adjective, stem
 from dualparse.asking.names_in import Named
@@ -23,6 +23,8 @@ SET = "§"
 MOST_OPTIONS = 4
 _STEP_COST = 0.12
 _NOT_SAID = 0.45  # cost of a property that no word evokes
+_OF_OTHERS = 0.4  # cost of a name that is of the kind which is said to be of it
+_FORWARD = 0.05  # cost of the lack of what a thing leads to, which seldom lacks
 _MONEY = frozenset(
     [
         "money",
@@ -43,6 +45,16 @@ _MONEY = frozenset(
         "cents",
     ]
 )
+
+
+# What a number is called that is said in a unit, where the schema names none.
+_OF_UNIT: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("second", "minute", "hour", "day", "week"), ("duration", "time", "runtime", "length")),
+    "km": ("distance", "length"),
+    "m": ("height", "elevation", "altitude", "ascent", "depth", "length"),
+    **dict.fromkeys(("kg", "g"), ("weight", "mass")),
+    **dict.fromkeys(("kb", "mb", "gb", "byte"), ("size",)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,15 @@ class Conditions:
         if own and named.property:
             found.append(self._named(named, (), negated))
         found += [self._named(named, way, negated) for way in self.ways.between(table, named.type)]
+        if not named.property and self._of_others(named):
+            found = [replace(each, cost=each.cost + _OF_OTHERS) for each in found]
         return sorted(found, key=lambda each: each.cost)[:MOST_OPTIONS]
+
+    def _of_others(self, named: Named) -> bool:
+        """Whether things of its own kind are said to be of a name: "Iron Maiden songs" are songs of no song."""
+        after = max(named.places) + 1
+        said = self.evidence.get(named.type, {}).get(after, 0.0)
+        return said >= 0.7 and self.question.words[after].text.endswith("s")
 
     def _named(self, named: Named, way: Way, negated: frozenset[int]) -> Condition:
         uses = self.along(way) + ((f"{named.type}.{named.property}",) if named.property else ())
@@ -179,9 +199,16 @@ class Conditions:
                 return max(fits, 0.9), place
             if held.unit and factor(unit, held.unit) is None:
                 return fits - 0.6, frozenset()
+        if unit in _OF_UNIT and not held.unit:
+            fits = max(fits, self._called(held, _OF_UNIT[unit]))
         if amount.adjective is not None:
             fits = max(fits, 0.9 * amount.adjective.measures(self.measures(held)))
         return max(fits, 0.15), frozenset()
+
+    def _called(self, held: Property, words: tuple[str, ...]) -> float:
+        """How well the name of a property without a unit says that it has one; the first words say it best."""
+        own = self.measures(held)
+        return max((0.8 - 0.05 * place for place, word in enumerate(words) if stem(word) in own), default=0.0)
 
     def measures(self, held: Property) -> frozenset[str]:
         """The stems of the words and of the unit of a property."""
@@ -290,7 +317,7 @@ class Conditions:
                 f"( filter {SET} {path(way)} {op} )",
                 (*self.along(way), element),
                 negated,
-                (0.0 if negated else 0.3) + self.way_cost(way),
+                (_FORWARD * (not any(hop.many for hop in way)) if negated else 0.3) + self.way_cost(way),
                 way=way,
             )
             for way in self.ways.between(table, element)[:2]

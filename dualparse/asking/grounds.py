@@ -16,9 +16,10 @@ from importlib.resources import as_file, files
 from typing import Protocol
 
 from dualparse.asking.confidence import Confidence
+from dualparse.asking.drafts import Draft
 from dualparse.asking.evidence import LEAST, log_odds
 from dualparse.asking.familiar import common_words
-from dualparse.asking.propose import Draft
+from dualparse.asking.measures import FIGURES
 from dualparse.asking.question import Question
 from dualparse.asking.terms import LEAST as SPOKEN
 from dualparse.asking.terms import Evidence
@@ -195,6 +196,7 @@ def spoken_places(question: Question, evidence: Evidence, ranked: Sequence[Ranke
     """The places of words that speak of a name of the schema or of the data."""
     known = {place for places in evidence.values() for place, weight in places.items() if weight >= SPOKEN}
     known |= {place for each in ranked for named in each.draft.names for place in named.places}
+    known |= {place for place in ranked[0].draft.covers if question.words[place].text in FIGURES}
     return frozenset(known & set(question.content))
 
 

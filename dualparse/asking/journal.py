@@ -13,7 +13,7 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -55,6 +55,14 @@ class Record:
     of: str = ""
     id: str = ""
     time: str = ""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a journal holds: questions with the form that is meant, and questions without."""
+
+    labeled: tuple[tuple[str, str], ...]
+    unlabeled: tuple[str, ...]
 
 
 class Journal:
@@ -157,6 +165,26 @@ def _records(path: Path) -> tuple[list[Record], list[int]]:
         else:
             found.append(record)
     return found, damaged
+
+
+def collect(records: Sequence[Record]) -> Collected:
+    """The last word on each question counts.
+
+    >>> told = [Record("asked", "Huts?"), Record("meant", "huts?", "( all hut )"), Record("asked", "peaks")]
+    >>> collect(told)
+    Collected(labeled=(('huts?', '( all hut )'),), unlabeled=('peaks',))
+    """
+    labels: dict[str, tuple[str, str]] = {}
+    asked: dict[str, str] = {}
+    for record in records:
+        key = " ".join(record.question.lower().split())
+        asked.setdefault(key, record.question)
+        if record.kind in (RIGHT, MEANT) and record.form:
+            labels[key] = record.question, record.form
+        elif record.kind == WRONG and labels.get(key, ("", ""))[1] in (record.form, ""):
+            labels.pop(key, None)
+    unlabeled = tuple(question for key, question in asked.items() if key not in labels)
+    return Collected(tuple(labels.values()), unlabeled)
 
 
 def _line(told: dict[str, object]) -> bytes:

@@ -1,4 +1,4 @@
-"""Learning from what people said of the answers: a journal in, lessons, questions without label and a q2lf out.
+"""Learning from what people said of the answers: lessons in, a q2lf out that has learned them and kept the rest.
 
 Lessons are remembered at once (`dualparse.asking.memory`): the corrected question is answered right, and others of its
 kind more often. Then q2lf goes on from its weights for a few epochs, over its old pairs and the new ones; where that
@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from dualparse.asking.journal import MEANT, RIGHT, WRONG, Record
 from dualparse.asking.memory import Lesson
 from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
@@ -31,40 +30,12 @@ MAY_LOSE = 1.0  # points of accuracy on dev
 
 
 @dataclass(frozen=True)
-class Collected:
-    """What a journal holds: questions with the form that is meant, and questions without."""
-
-    labeled: tuple[tuple[str, str], ...]
-    unlabeled: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Warmed:
     """What a warm start came to on dev, in per cent; `kept` says whether its weights are the run's now."""
 
     before: float
     after: float
     kept: bool
-
-
-def collect(records: Sequence[Record]) -> Collected:
-    """The last word on each question counts.
-
-    >>> told = [Record("asked", "Huts?"), Record("meant", "huts?", "( all hut )"), Record("asked", "peaks")]
-    >>> collect(told)
-    Collected(labeled=(('huts?', '( all hut )'),), unlabeled=('peaks',))
-    """
-    labels: dict[str, tuple[str, str]] = {}
-    asked: dict[str, str] = {}
-    for record in records:
-        key = " ".join(record.question.lower().split())
-        asked.setdefault(key, record.question)
-        if record.kind in (RIGHT, MEANT) and record.form:
-            labels[key] = record.question, record.form
-        elif record.kind == WRONG and labels.get(key, ("", ""))[1] in (record.form, ""):
-            labels.pop(key, None)
-    unlabeled = tuple(question for key, question in asked.items() if key not in labels)
-    return Collected(tuple(labels.values()), unlabeled)
 
 
 def warm_start(

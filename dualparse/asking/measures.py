@@ -46,7 +46,7 @@ _REVENUE = frozenset(
         "business",
     ]
 )
-_FIGURES = frozenset(["revenue", "sales", "turnover", "income", "earnings", "takings", "spending"])
+FIGURES = frozenset(["revenue", "sales", "turnover", "income", "earnings", "takings", "spending"])
 _UNITS_SOLD = frozenset(["copies", "units", "sold", "selling", "bestselling", "sell", "sells", "popular", "pieces"])
 _ANY = frozenset(["high", "low", "good", "bad", "big", "large", "small", "great", "poor"])  # of whatever is named
 _COUNTED_ADJECTIVES = frozenset(["popular", "busy", "loyal", "frequent", "common", "active", "good"])
@@ -100,7 +100,7 @@ class Measures:
     @cached_property
     def nouns(self) -> frozenset[int]:
         """Places of words that ask for a figure all by themselves: "sales per country"."""
-        return frozenset(p for p, word in enumerate(self.question.words) if word.text in _FIGURES)
+        return frozenset(p for p, word in enumerate(self.question.words) if word.text in FIGURES)
 
     def _money_words(self) -> frozenset[int]:
         return frozenset(p for p, word in enumerate(self.question.words) if word.text in _REVENUE)

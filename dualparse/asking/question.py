@@ -115,9 +115,19 @@ class Question:
         return frozenset(place for places in self.cues.get(cue, ()) for place in places)
 
     @property
+    def from_to(self) -> bool:
+        """Such as "from oldest to youngest"."""
+        return len(self.extremes) == 2 and any(word.text == "to" for word in self.words)
+
+    @property
     def content(self) -> list[int]:
         """Places of the words that a reading should explain."""
-        return [place for place, word in enumerate(self.words) if place >= self.polite and word.text not in STOP]
+        texts = [word.text for word in self.words]
+        return [
+            place
+            for place, text in enumerate(texts)
+            if place >= self.polite and text not in STOP and texts[max(place - 1, 0) : place + 1] != ["so", "far"]
+        ]
 
 
 def plain(text: str) -> str:
@@ -312,7 +322,7 @@ def _degrees(words: Sequence[Word], counted: frozenset[int]) -> tuple[tuple[Extr
 
 _CUES: tuple[tuple[str, str], ...] = (
     (COUNT, "how many|number of|count of|count|how often|the number|headcount|tally"),
-    (SUM, "total|sum|overall|altogether|combined|in all|how much|summed"),
+    (SUM, "total|sum|overall|altogether|combined|together|in all|how much|summed"),
     (AVG, "average|mean|on average|typical|typically|avg|averages"),
     (SHARE, "percentage|percent|share|proportion|fraction|what part|%"),
     (EACH, "for each|in each|per|each|every|for every|broken down by|grouped by|split by|by each|respective"),

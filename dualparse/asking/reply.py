@@ -72,6 +72,13 @@ class Reply:
         """Everything, for JSON."""
         return asdict(self)
 
+    @classmethod
+    def from_dict(cls, told: dict[str, Any]) -> Reply:
+        """What `to_dict` told, also after it went through JSON."""
+        rows, choices = tuple(map(tuple, told["rows"])), tuple(Choice(**choice) for choice in told["choices"])
+        lists = {name: tuple(told[name]) for name in ("columns", "units", "notes")}
+        return cls(**told | lists | {"rows": rows, "choices": choices})
+
     def to_dicts(self) -> list[dict[str, Plain]]:
         """A dictionary for every row."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]

@@ -24,6 +24,7 @@ from dualparse.lf.errors import LF_ERRORS
 from dualparse.lf.sexpr import tokenize
 
 MOST_CHOICES = 3
+LEAST = 0.01  # probability of a reading that is offered beside the likeliest one
 CLOSE = 0.05  # probability from which on another reading is told beside an answer
 
 
@@ -104,7 +105,8 @@ class RunAsker(Asker):
             return replace(reply, reason=self._cannot(weighed))
         choices = tuple(self._choice(weighed, option) for option in options[:MOST_CHOICES])
         if weighed.probability < trust.cut and not weighed.known:
-            return replace(reply, status=AMBIGUOUS, choices=choices)
+            likely = (choice for choice in choices[1:] if choice.probability >= LEAST)
+            return replace(reply, status=AMBIGUOUS, choices=(choices[0], *likely))
         others = tuple(choice for choice in choices[1:] if choice.probability >= CLOSE)
         best = options[0].form
         try:

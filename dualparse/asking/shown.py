@@ -24,12 +24,15 @@ _BESIDE = ("number", "date", "time", "text")
 _MEMBER = re.compile(r"\((?:name|number|date|time|boolean|string|text) [^()]*\)")
 
 
-def answer_of(form: str, domain: Domain, plain: Plain | None) -> tuple[Answer | None, tuple[str, ...]]:
-    """What a form comes to, and notes on it; raises one of the two logical-form errors."""
+def answer_of(
+    form: str, domain: Domain, plain: Plain | None, *, seconds: float | None = None
+) -> tuple[Answer | None, tuple[str, ...]]:
+    """What a form comes to, and notes on it; raises one of the two logical-form errors, also when the seconds of the
+    plain dialect run out."""
     if plain is None:
         return (None if domain.execute is None else _printed(domain.execute(form))), ()
     node = plain.checker.typed_text(form)
-    found = plain.answer(with_values(form, node))
+    found = plain.answer(with_values(form, node), seconds=seconds)
     if found.kind != NONE or not (isinstance(node, n.Get) and isinstance(node.of, n.Entity)):
         return found, ()
     if node.kind.name == "boolean":

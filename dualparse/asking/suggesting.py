@@ -6,9 +6,9 @@ was chosen before it teaches little more, so likeness to those counts against it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from dualparse.asking.familiar import Familiar
+from dualparse.asking.familiar import Familiar, Words
 from dualparse.asking.weighing import Weighed
 
 LOOKED_AT = 2_000  # questions that are compared with each other: the least sure ones
@@ -22,8 +22,13 @@ def suggest(found: Sequence[Weighed], familiar: Familiar, *, most: int, topic_cu
         for number, each in enumerate(found)
         if each.topic >= topic_cut and not each.known
     }
+    return apart(worth, [each.reading.words for each in found], familiar, most=most)
+
+
+def apart(worth: Mapping[int, float], words: Sequence[Words], familiar: Familiar, *, most: int) -> list[int]:
+    """The numbers of the questions that are worth most and not much like each other."""
     waiting = sorted(worth, key=lambda number: -worth[number])[:LOOKED_AT]
-    patterns = {number: familiar.pattern(found[number].reading.words) for number in waiting}
+    patterns = {number: familiar.pattern(words[number]) for number in waiting}
     near = dict.fromkeys(waiting, 0.0)
     chosen: list[int] = []
     while waiting and len(chosen) < most:

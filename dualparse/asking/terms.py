@@ -173,6 +173,8 @@ class Terms:
                 whole = _whole(phrase.stems, said, place)
                 weight = 1.0 if whole else self._partly(phrase, word.stem)
                 weight *= 0.6 if not whole and phrase.element in self.booleans and len(phrase.stems) > 1 else 1.0
+                if not whole and phrase.element in self.booleans and set(phrase.stems) <= set(said):
+                    weight = 1.0  # "which trails allow dogs" of "dogs allowed"
                 empty = word.text in STOP and not whole
                 tell(phrase.element, place, weight * phrase.weight * (0.5 if empty else 1.0))
             if word.text in STOP and word.stem not in lexis().evokes:

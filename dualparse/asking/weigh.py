@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from dualparse.asking.propose import (
+from dualparse.asking.drafts import (
     BEST,
     COMPARED,
     COUNTED,
@@ -26,8 +26,11 @@ from dualparse.asking.propose import (
 from dualparse.asking.question import AVG, COUNT, EACH, EXISTS, NOT, ORDER, SHARE, SUM, Question
 from dualparse.asking.terms import LEAST as SPOKEN
 from dualparse.asking.terms import Evidence, strength
-from dualparse.database.model import Database, Property
+from dualparse.database.model import Database, Property, Relation
 
+HEAD = 0.5  # of a word, from which on it may say what is asked for
+ALIKE = 0.8  # of the strongest that the same word speaks of
+OTHER = 1.2  # what it costs to give something else than a date where it is asked when
 SURE = 0.75  # of a word, from which on what it says is not just near
 
 # cue -> what a form must ask to take it up
@@ -51,7 +54,7 @@ class Figures:
     target     how surely the table it asks for is spoken of
     redundant  parts that explain no word that another part does not explain
     weak       share of the words that are explained by words that say something near it alone
-    head       whether it asks for the table that the question speaks of first
+    head       whether it gives what the question speaks of first
     """
 
     explained: float
@@ -115,18 +118,22 @@ def figures_of(
 
 
 def _head(evidence: Evidence, database: Database, draft: Draft) -> float:
-    """Whether the first word that speaks of a table speaks of the one that is asked for."""
+    """Whether a draft gives what the first word of the question that speaks of the schema speaks of."""
     named = {place for each in draft.names for place in each.places}
-    spoken = {
-        place
-        for table in database.by_name
-        for place, weight in evidence.get(table, {}).items()
-        if weight >= 0.7 and place not in named
-    }
+    spoken = [p for places in evidence.values() for p, weight in places.items() if weight >= HEAD and p not in named]
     if not spoken:
-        return 0.0
+        return 0.5
     first = min(spoken)
-    return float(evidence.get(draft.target, {}).get(first, 0.0) >= 0.7)
+    given = {draft.gives or draft.target}
+    if draft.op in (FIGURE, GROUPED, TOPPED, ORDERED, SHARED, EXISTING, COMPARED):
+        given |= set(draft.uses)
+    for element in draft.uses:
+        part = _part(database, element)
+        if isinstance(part, Relation) and part.target in given:
+            given.add(element)
+    here = {element: places[first] for element, places in evidence.items() if first in places}
+    least = max(HEAD, ALIKE * max(here.values()))
+    return float(any(here.get(element, 0.0) >= least for element in given))
 
 
 def _redundant(question: Question, evidence: Evidence, database: Database, draft: Draft) -> float:
@@ -165,6 +172,10 @@ def _missed(question: Question, draft: Draft, explained: Mapping[int, float]) ->
     for cue, ops in _TAKEN_UP.items():
         if question.has(cue) and draft.op not in ops:
             missed += 1.0 if cue != COUNT else 0.9
+    if question.has(COUNT) and draft.op == FIGURE and not question.at(COUNT) & draft.covers:
+        missed += 0.9
+    if draft.op == COUNTED and _much(question) and not question.has(COUNT):
+        missed += 0.6
     if question.has(SUM) and draft.op not in (FIGURE, GROUPED, COUNTED, BEST, TOPPED):
         missed += 0.3 if question.at(SUM) & _much(question) else 0.7
     if question.has(EACH) and draft.op != GROUPED:
@@ -185,11 +196,21 @@ def other_kind(question: Question, database: Database, draft: Draft, people: Map
         return 0.0
     table, _, name = draft.gives.partition(".")
     held = database.places.get((table, name)) if name else None
+    if words[:2] == ["how", "much"]:
+        return OTHER * (not (isinstance(held, Property) and held.kind == "number"))
     if words[0] == "when":
-        return 0.7 * (not (isinstance(held, Property) and held.kind == "date"))
+        return OTHER * (not (isinstance(held, Property) and held.kind == "date"))
     if words[0] in ("who", "whom") and people:
         return 0.5 * (name != "" or table not in people)
     return 0.0
+
+
+def from_nowhere(draft: Draft, evidence: Evidence, database: Database) -> bool:
+    """Whether a date is given of things that the question neither names nor speaks of."""
+    table, _, name = draft.gives.partition(".")
+    held = database.places.get((table, name)) if name else None
+    named = any(each.type == table for each in draft.names)
+    return isinstance(held, Property) and held.kind == "date" and not named and strength(evidence, table) < SPOKEN
 
 
 def _much(question: Question) -> frozenset[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from dualparse.asking.evidence import Candidate, Option, evidence_for, options_of
 from dualparse.asking.familiar import Familiar
@@ -63,17 +64,17 @@ class Weighed:
 
 
 class Scales:
-    """What weighs the readings of one run; it never changes."""
+    """What weighs the readings of one run; it never changes. `taught` are questions that people have given forms."""
 
-    def __init__(self, domain: Domain, trust: Trust, *, dev_seed: int):
-        self.domain, self.trust, self._dev_seed = domain, trust, dev_seed
+    def __init__(self, domain: Domain, trust: Trust, *, dev_seed: int, taught: Sequence[Sequence[str]] = ()):
+        self.domain, self.trust, self._dev_seed, self._taught = domain, trust, dev_seed, taught
 
     @cached_property
     def familiar(self) -> Familiar:
         """What the known questions of the domain are made of."""
         splits = load_examples(self.domain, dev_seed=self._dev_seed)
         known = (example.query for example in (*splits.train, *splits.extra_queries) if example.query)
-        return Familiar(known, self.domain.lexicon)
+        return Familiar(chain(known, self._taught), self.domain.lexicon)
 
     def weigh(
         self,

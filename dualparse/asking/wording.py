@@ -9,6 +9,7 @@ minutes") is what a matcher compares a question with: names need not be learned.
 
 from __future__ import annotations
 
+import re
 from calendar import month_name
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ NUMBER_OPS = {"=": "", "!=": "not ", "<": "under ", "<=": "at most ", ">": "over
 _COUNT_OPS = NUMBER_OPS | {"=": "exactly ", "<": "fewer than ", ">": "more than "}
 _DATE_OPS = {"=": "in ", "!=": "not in ", "<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}
 ENDS = ("to", "by", "in", "of", "at", "on", "from", "with", "for")  # of names such as "reports to"
+_ARTICLE = re.compile(r"^an? ")
 _PLAIN_UNITS = ("", "count", "money")
 _ONE_SPELLING = ("percent", "eur", "usd", "gbp")
 
@@ -216,7 +218,7 @@ class Wording:
         if first in ("is", "was", "are") and rest:
             return f"that are {'' if holds else 'not '}{rest}"
         if first in ("has", "have") and rest:
-            return f"that have {'' if holds else 'no '}{rest}"
+            return f"that have {rest}" if holds else f"that have no {_ARTICLE.sub('', rest)}"
         if first in ("can", "serves", "allows", "accepts", "offers", "needs", "includes", "does", "takes") and rest:
             return f"where {'' if holds else 'it is not so: '}{phrase}"
         return f"{'with' if holds else 'without'} {phrase}"

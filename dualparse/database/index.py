@@ -275,13 +275,13 @@ def _refresh(
     connection: sqlite3.Connection, connected: Connected, source: Source, notes: list[str], path: Path
 ) -> None:
     """Bring an index up to date. Costs a look at the files where nothing changed."""
-    stamp = _stamp(connected, source)
-    if _meta(connection, "stamp") == stamp:
+    now = stamp(connected, source)
+    if _meta(connection, "stamp") == now:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
         _follow(connection, connected, source, notes)
-        connection.execute("INSERT OR REPLACE INTO meta VALUES ('stamp', ?)", (stamp,))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('stamp', ?)", (now,))
         connection.execute("COMMIT")
     except (sqlite3.Error, InputError):
         connection.execute("ROLLBACK")
@@ -353,11 +353,11 @@ def _counted(connection: sqlite3.Connection, type_: str) -> tuple[int, int | Non
 def _remember(connection: sqlite3.Connection, connected: Connected, source: Source) -> None:
     for table in connected.database.tables:
         connection.execute("UPDATE part SET rows = ?, highest = ? WHERE type = ?", (*_count(source, table), table.name))
-    told = {"version": str(VERSION), "made for": _made_for(connected), "stamp": _stamp(connected, source)}
+    told = {"version": str(VERSION), "made for": _made_for(connected), "stamp": stamp(connected, source)}
     connection.executemany("INSERT INTO meta VALUES (?, ?)", told.items())
 
 
-def _stamp(connected: Connected, source: Source) -> str:
+def stamp(connected: Connected, source: Source) -> str:
     """What changes when the data does, and costs next to nothing to look at."""
     path = connected.location.path
     if path is None:

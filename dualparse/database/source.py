@@ -95,17 +95,15 @@ class Source:
         """The rows of a query one by one; no more than a few thousand are in memory."""
         with explained(self.location):
             cursor = self._cursor(parameters)
-            failed = True
             try:
                 text = query.sql(dialect=self.dialect)
                 cursor.execute(text, tuple(parameters)) if parameters else cursor.execute(text)
                 while batch := cursor.fetchmany(BATCH):
                     yield from batch
-                failed = False
             finally:
                 cursor.close()
-                if failed and self.dialect == POSTGRES:
-                    self.connection.rollback()  # a transaction in which something failed answers nothing more
+                if self.dialect == POSTGRES:  # an open transaction sees old counters and holds up the server's cleaning
+                    self.connection.rollback()
 
     def _cursor(self, parameters: Sequence[object]) -> Any:
         if self.dialect == POSTGRES and not parameters:  # a cursor on the server: rows come as they are asked for
@@ -166,8 +164,10 @@ def _duckdb(location: Location) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
     assert location.path is not None
     config: dict[str, Any] = {"memory_limit": "300MB", "threads": 2}
     if not location.tabular:
-        alone = {"enable_external_access": False, "lock_configuration": True}
-        return duckdb.connect(str(location.path), read_only=True, config=config | alone), []
+        alone = config | {"enable_external_access": False}
+        connection = duckdb.connect(str(location.path), read_only=True, config=alone)
+        _settle(connection)
+        return connection, []
     from dualparse.database.tabular import views_of
 
     connection = duckdb.connect(config=config)
@@ -186,6 +186,15 @@ def _shut(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     place = exp.array(exp.Literal.string(f"{path}/" if path.is_dir() else str(path)))
     connection.execute(f"SET {allowed} = {place.sql(dialect=DUCKDB)}")
     connection.execute("SET enable_external_access = false")
+    _settle(connection)
+
+
+def _settle(connection: duckdb.DuckDBPyConnection) -> None:
+    """Without an optimizer that gives wrong rows where a statement holds a part twice (duckdb/duckdb issues 24624 and
+    25819); settings stay as they are from now on."""
+    known = exp.select(exp.column("name")).from_(exp.func("duckdb_optimizers", dialect=DUCKDB)).sql(dialect=DUCKDB)
+    if ("common_subplan",) in connection.execute(known).fetchall():
+        connection.execute("SET disabled_optimizers = 'common_subplan'")
     connection.execute("SET lock_configuration = true")
 
 

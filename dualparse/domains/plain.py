@@ -29,6 +29,7 @@ from dualparse.lf.execute import CHARACTERS_A_STEP, MAX_STEPS
 from dualparse.lf.values import FALSE, TRUE, Value, date, number, text, words_of
 
 DECIMALS = 6  # of calculated numbers
+TIE_STEPS = 5  # what it takes to find the place of one thing among equals
 Values = list[Value]
 Reference = Value | Interval
 
@@ -119,6 +120,7 @@ class _Run:
     def __init__(self, world: World, labels: Mapping[str, str], today: Day, budget: Budget):
         self.world, self.labels, self.today, self.charge = world, labels, today, budget.charge
         self._found: dict[int, list[Reference]] = {}
+        self._sets: dict[int, frozenset[Reference]] = {}
         self._equal: dict[int, frozenset[object] | None] = {}
         self._kept: list[Sequence[Reference]] = []  # so that no other list gets the id of one of them
         self._members: dict[type, Callable[..., Values]] = {
@@ -185,6 +187,7 @@ class _Run:
     def _get(self, node: n.Get, it: Sequence[Value]) -> Values:
         if node.step.back and not node.step.source.things:
             owners = self.world.instances(node.step.owner)
+            self.charge(len(owners))
             wanted = self.references(node.of) if not n.about_it(node.of) else self.members(node.of, it)
             return [owner for owner in owners if self._holds(self._told(owner, node.step.name), "=", wanted)]
         return self._follow(self.members(node.of, it), node.step)
@@ -219,6 +222,7 @@ class _Run:
             return bool(values) == (op == "present")
         if op == "contains":
             wanted = [words_of(value).lower() for value in references[0] if isinstance(value, Value)]
+            self.charge(len(values) * len(wanted))
             return any(part in words_of(value).lower() for value in values for part in wanted)
         if op == "between":
             return any(self._holds([v], ">=", references[0]) and self._holds([v], "<=", references[1]) for v in values)
@@ -247,12 +251,19 @@ class _Run:
     def _both(self, node: n.Both, it: Sequence[Value]) -> Values:
         found = self.members(node.parts[0], it)
         for part in node.parts[1:]:
-            kept = set(self.references(part)) if not n.about_it(part) else set(self.members(part, it))
+            kept = set(self.members(part, it)) if n.about_it(part) else self._members_once(part)
             found = [value for value in found if value in kept]
         return found
 
+    def _members_once(self, node: n.Set) -> frozenset[Reference]:
+        """The members of a set that is the same for all things, worked out once."""
+        if id(node) not in self._sets:
+            self._sets[id(node)] = frozenset(self.references(node))
+        return self._sets[id(node)]
+
     def _others(self, node: n.Others, it: Sequence[Value]) -> Values:
         without = set(self.members(node.of, it))
+        self.charge(len(self.world.instances(node.kind.name)))
         return [thing for thing in self.world.instances(node.kind.name) if thing not in without]
 
     def _best(self, node: n.Best, it: Sequence[Value]) -> Values:
@@ -266,7 +277,9 @@ class _Run:
         return [thing for found, thing in places if found == best]
 
     def _ranked(self, node: n.Ranked, it: Sequence[Value]) -> Values:
-        things = sorted(self.members(node.of, it), key=self._tie)
+        things = self.members(node.of, it)
+        self.charge(len(things) * TIE_STEPS)
+        things.sort(key=self._tie)
         values = {thing: self.members(node.property, (thing,)) for thing in things}
         having = [thing for thing in things if values[thing]]
         pick = max if node.descending else min
@@ -323,11 +336,7 @@ class _Run:
 
     def _table(self, node: n.Rows) -> list[tuple[Cell, ...]]:
         if isinstance(node, n.Select):
-            return [
-                (thing, *cells)
-                for thing in self.members(node.of)
-                for cells in product(*[self._cells(part, thing) for part in node.properties])
-            ]
+            return [row for thing in self.members(node.of) for row in self._beside(thing, node.properties)]
         if isinstance(node, n.Row):
             return [tuple(next(iter(self.members(part)), None) for part in node.scalars)]
         if isinstance(node, n.Group):
@@ -340,14 +349,22 @@ class _Run:
         if isinstance(node, n.BestRows):
             best = (max if node.greatest else min)((place(row[1]) for row in having), default=0)  # type: ignore[arg-type]
             return [row for row in having if place(row[1]) == best]  # type: ignore[arg-type]
+        self.charge(len(rows) * TIE_STEPS)
         having.sort(key=lambda row: self._tie(row[0]))
         having.sort(key=lambda row: place(row[1]), reverse=node.descending)  # type: ignore[arg-type]
         if node.limit is not None:
             return having[: node.limit]
         return having + sorted((row for row in rows if row[1] is None), key=lambda row: self._tie(row[0]))
 
+    def _beside(self, thing: Value, properties: Sequence[n.Property]) -> Iterable[tuple[Cell, ...]]:
+        """A thing with its values, each of one property beside each of the others: their number is a product."""
+        cells = [self._cells(part, thing) for part in properties]
+        self.charge(math.prod(map(len, cells)) * (len(cells) + 1))
+        return product([thing], *cells)
+
     def _cells(self, node: n.Property, thing: Value) -> Sequence[Cell]:
-        return sorted(self.members(node, (thing,)), key=self._tie) or [None]
+        found = self.members(node, (thing,))
+        return sorted(found, key=self._tie) if len(found) > 1 else found or [None]
 
     def _group(self, node: n.Group) -> list[tuple[Cell, ...]]:
         groups: dict[Value, Values] = {}

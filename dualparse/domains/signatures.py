@@ -59,183 +59,215 @@ class Signature:
         return f"( {' '.join([self.name, *shown])} )"
 
 
-def _rows() -> Iterable[Signature]:
-    hut, trail = "( all hut )", "( all trail )"
-    loops, lakes = f"( filter {trail} loop )", f"( filter {trail} has_lake )"
-    starts = f"( group {trail} start ( count it ) )"
+_HUT, _TRAIL = "( all hut )", "( all trail )"
+_LOOPS, _LAKES = f"( filter {_TRAIL} loop )", f"( filter {_TRAIL} has_lake )"
+_STARTS = f"( group {_TRAIL} start ( count it ) )"
 
-    def row(name: str, arguments: str, result: str, says: str, example: str = "") -> Signature:
-        return Signature(name, tuple(arguments.split()), result, says, example)
 
-    yield row("all", "type", "things", "every entity of a type", hut)
-    yield row(
+def _row(name: str, arguments: str, result: str, says: str, example: str = "") -> Signature:
+    return Signature(name, tuple(arguments.split()), result, says, example)
+
+
+def _chosen() -> Iterable[Signature]:
+    """Things, some of them, and those that rank first."""
+    yield _row("all", "type", "things", "every entity of a type", _HUT)
+    yield _row(
         "get",
         "set step",
         "set",
         "the values of a property, or the things a relation leads to, each once",
         "( get hut.marmot_hut !passes )",
     )
-    yield row(
-        "filter", "things property", "things", "those of which a boolean is true", f"( filter {hut} has_showers )"
+    yield _row(
+        "filter", "things property", "things", "those of which a boolean is true", f"( filter {_HUT} has_showers )"
     )
-    yield row(
+    yield _row(
         "filter",
         "things property op value",
         "things",
         "those with a value that stands so to one of the others; `!=`: those without an equal one",
-        f"( filter {hut} elevation > ( number 2000 m ) )",
+        f"( filter {_HUT} elevation > ( number 2000 m ) )",
     )
-    yield row(
+    yield _row(
         "filter",
         "things property 'between' value value",
         "things",
         "those with a value from the first to the second, both included",
-        f"( filter {hut} price between ( number 30 euro ) ( number 50 euro ) )",
+        f"( filter {_HUT} price between ( number 30 euro ) ( number 50 euro ) )",
     )
-    yield row(
+    yield _row(
         "filter",
         "things property 'contains' text",
         "things",
         "those with a text that has the other in it, in capitals or not",
     )
-    yield row(
-        "filter", "things property 'missing'", "things", "those without a value", f"( filter {hut} price missing )"
+    yield _row(
+        "filter", "things property 'missing'", "things", "those without a value", f"( filter {_HUT} price missing )"
     )
-    yield row(
-        "filter", "things property 'present'", "things", "those with a value", f"( filter {trail} opened present )"
+    yield _row(
+        "filter", "things property 'present'", "things", "those with a value", f"( filter {_TRAIL} opened present )"
     )
-    yield row(
+    yield _row(
         "filter_count",
         "things step op n",
         "things",
         "those with so many values",
-        f"( filter_count {trail} passes >= 2 )",
+        f"( filter_count {_TRAIL} passes >= 2 )",
     )
-    yield row(
+    yield _row(
         "filter_count",
         "things step op n set",
         "things",
         "those with so many values among a set",
-        f"( filter_count {trail} passes >= 1 ( filter {hut} has_wifi ) )",
+        f"( filter_count {_TRAIL} passes >= 1 ( filter {_HUT} has_wifi ) )",
     )
     for mode, word in (("max", "greatest"), ("min", "least")):
-        example = f"( arg{mode} {hut} elevation )"
-        yield row(f"arg{mode}", "things property", "things", f"those with the {word} value, ties included", example)
-        grouped = f"( arg{mode} ( group {trail} difficulty ( count it ) ) )"
-        yield row(f"arg{mode}", "table", "table", f"the rows with the {word} figure, ties included", grouped)
+        example = f"( arg{mode} {_HUT} elevation )"
+        yield _row(f"arg{mode}", "things property", "things", f"those with the {word} value, ties included", example)
+        grouped = f"( arg{mode} ( group {_TRAIL} difficulty ( count it ) ) )"
+        yield _row(f"arg{mode}", "table", "table", f"the rows with the {word} figure, ties included", grouped)
     for mode, word in (("max", "most"), ("min", "fewest")):
         example = f"( arg{mode}_count ( all village ) !start )"
-        yield row(f"arg{mode}_count", "things step", "things", f"those with the {word} values", example)
-        among = f"( arg{mode}_count {trail} passes ( filter {hut} has_showers ) )"
-        yield row(f"arg{mode}_count", "things step set", "things", f"those with the {word} values among a set", among)
+        yield _row(f"arg{mode}_count", "things step", "things", f"those with the {word} values", example)
+        among = f"( arg{mode}_count {_TRAIL} passes ( filter {_HUT} has_showers ) )"
+        yield _row(f"arg{mode}_count", "things step set", "things", f"those with the {word} values among a set", among)
+
+
+def _ordered() -> Iterable[Signature]:
+    """In order, and the first of an order."""
     for name, word in (("top", "greatest"), ("bottom", "least")):
-        yield row(
+        yield _row(
             name,
             "n things property",
             "things",
             f"the n with the {word} values, in order; those without a value are left out",
             f"( {name} 3 ( all peak ) elevation )",
         )
-        grouped = f"( {name} 2 ( group {trail} difficulty ( count it ) ) )"
-        yield row(name, "n table", "table", f"the n rows with the {word} figure, in order", grouped)
-    yield row(
+        grouped = f"( {name} 2 ( group {_TRAIL} difficulty ( count it ) ) )"
+        yield _row(name, "n table", "table", f"the n rows with the {word} figure, in order", grouped)
+    yield _row(
         "order",
         "things property direction",
         "things",
         "all of them in order; those without a value come last",
-        f"( order {trail} length ascending )",
+        f"( order {_TRAIL} length ascending )",
     )
-    yield row(
+    yield _row(
         "order",
         "table direction",
         "table",
         "all rows in the order of their figure",
-        f"( order {starts} descending )",
+        f"( order {_STARTS} descending )",
     )
-    yield row("and", "set set...", "set", "what is in all of them", f"( and {loops} {lakes} )")
-    yield row("or", "set set...", "set", "what is in one of them", f"( or {loops} {lakes} )")
-    yield row("not", "things", "things", "all other things of their type", "( not ( get ( all trail ) passes ) )")
-    yield row("count", "set", "scalar", "how many", f"( count {hut} )")
+
+
+def _combined() -> Iterable[Signature]:
+    """Sets of sets."""
+    yield _row("and", "set set...", "set", "what is in all of them", f"( and {_LOOPS} {_LAKES} )")
+    yield _row("or", "set set...", "set", "what is in one of them", f"( or {_LOOPS} {_LAKES} )")
+    yield _row("not", "things", "things", "all other things of their type", "( not ( get ( all trail ) passes ) )")
+
+
+def _numbers() -> Iterable[Signature]:
+    """Numbers, and what is made of them."""
+    yield _row("count", "set", "scalar", "how many", f"( count {_HUT} )")
     for name, word in (("sum", "the sum"), ("avg", "the average"), ("min", "the least"), ("max", "the greatest")):
-        yield row(name, "things property", "scalar", f"{word} of the values of all of them", f"( {name} {hut} price )")
-    yield row(
+        yield _row(
+            name, "things property", "scalar", f"{word} of the values of all of them", f"( {name} {_HUT} price )"
+        )
+    yield _row(
         "share",
         "things things",
         "scalar",
         "how many of the second are among the first, in percent",
-        f"( share ( filter {hut} has_wifi ) {hut} )",
+        f"( share ( filter {_HUT} has_wifi ) {_HUT} )",
     )
-    yield row("plus", "scalar scalar", "scalar", "the sum of two numbers", "( plus ( number 3 ) ( number 4 ) )")
-    yield row(
+    yield _row("plus", "scalar scalar", "scalar", "the sum of two numbers", "( plus ( number 3 ) ( number 4 ) )")
+    yield _row(
         "minus",
         "scalar scalar",
         "scalar",
         "the difference of two numbers",
         "( minus ( max ( all peak ) elevation ) ( min ( all peak ) elevation ) )",
     )
-    yield row("times", "scalar scalar", "scalar", "the product of two numbers", "( times ( number 3 ) ( number 4 ) )")
-    yield row(
+    yield _row("times", "scalar scalar", "scalar", "the product of two numbers", "( times ( number 3 ) ( number 4 ) )")
+    yield _row(
         "divide",
         "scalar scalar",
         "scalar",
         "their quotient; nothing where the second is 0",
-        f"( avg {trail} ( divide ascent length ) )",
+        f"( avg {_TRAIL} ( divide ascent length ) )",
     )
-    yield row("in", "unit scalar", "scalar", "the same in another unit", f"( in minute ( avg {trail} duration ) )")
-    yield row("exists", "set", "yes_no", "whether there is one", f"( exists ( filter {hut} has_wifi ) )")
+    yield _row("in", "unit scalar", "scalar", "the same in another unit", f"( in minute ( avg {_TRAIL} duration ) )")
+
+
+def _answers() -> Iterable[Signature]:
+    """Yes or no."""
+    yield _row("exists", "set", "yes_no", "whether there is one", f"( exists ( filter {_HUT} has_wifi ) )")
     for name in OPERATORS:
         says = "whether one of the first stands so to one of the second; nothing where one side is empty"
         example = f"( {name} ( get trail.fox_loop length ) ( get trail.larch_path length ) )"
-        yield row(name, "set set", "yes_no", says, example)
-    yield row(
+        yield _row(name, "set set", "yes_no", says, example)
+
+
+def _tables() -> Iterable[Signature]:
+    """Tables, and what takes one apart or leads into one."""
+    yield _row(
         "select",
         "things property...",
         "table",
         "the things, and beside each its values",
-        f"( select ( filter {hut} elevation > ( number 2000 m ) ) elevation )",
+        f"( select ( filter {_HUT} elevation > ( number 2000 m ) ) elevation )",
     )
-    yield row(
+    yield _row(
         "row",
         "scalar scalar...",
         "table",
         "several numbers beside each other",
-        f"( row ( min {hut} price ) ( max {hut} price ) )",
+        f"( row ( min {_HUT} price ) ( max {_HUT} price ) )",
     )
-    yield row(
+    yield _row(
         "group",
         "things property scalar...",
         "table",
         "for each value of the property figures of the things that have it, which are `it`",
-        f"( group {trail} difficulty ( count it ) ( avg it length ) )",
+        f"( group {_TRAIL} difficulty ( count it ) ( avg it length ) )",
     )
-    yield row(
+    yield _row(
         "having",
         "table op value",
         "table",
         "the rows of a group whose figure stands so to a number",
-        f"( having {starts} >= ( number 3 ) )",
+        f"( having {_STARTS} >= ( number 3 ) )",
     )
-    yield row(
+    yield _row(
         "keys",
         "table",
         "set",
         "what the rows of a group are about",
-        f"( keys ( argmax {starts} ) )",
+        f"( keys ( argmax {_STARTS} ) )",
     )
-    yield row(
+    yield _row(
         "path",
         "step step...",
         "property",
         "one step after the other",
-        f"( filter {trail} ( path start elevation ) > ( number 1000 m ) )",
+        f"( filter {_TRAIL} ( path start elevation ) > ( number 1000 m ) )",
     )
     for name in PARTS:
-        yield row(
-            name, "property", "property", f"the {name} of a date", f"( group {trail} ( {name} opened ) ( count it ) )"
+        yield _row(
+            name, "property", "property", f"the {name} of a date", f"( group {_TRAIL} ( {name} opened ) ( count it ) )"
         )
 
 
-SIGNATURES: tuple[Signature, ...] = tuple(_rows())
+SIGNATURES: tuple[Signature, ...] = (
+    *_chosen(),
+    *_ordered(),
+    *_combined(),
+    *_numbers(),
+    *_answers(),
+    *_tables(),
+)
 
 
 def by_name() -> Mapping[str, tuple[Signature, ...]]:

@@ -35,7 +35,8 @@ SMALL = 10_000  # forms of a grammar that is taken as it is
 FLOOR = 0.0  # the cosine of a form that the grammar cannot word
 UNUSED = 0.15  # taken from the cosine for everything that is named in the question or in the form alone
 OTHER_ORDER = 0.02  # the same for names in another order than the question has them in
-REMEMBERED = 1 << 16  # questions whose vectors are kept
+REMEMBERED = 1 << 14  # questions whose vectors are kept
+LONGEST_REMEMBERED = 400  # letters of such a question: what people ask, and about 100 MB of them at the most
 TEMPLATES = 4  # times as many templates are looked at as forms are wanted: not all can be filled
 
 
@@ -68,7 +69,8 @@ def templates_of(domain: Domain, *, cache: Path | None = None) -> Templates:
     known = _read_templates(path)
     if known is None:
         known = _made(domain)
-        write_text(path, json.dumps([[key, t.form, t.text, t.order] for key, t in known.items()]))
+        told = json.dumps([[key, t.form, t.text, t.order] for key, t in known.items()])
+        write_text(path, f"{hashlib.sha256(told.encode()).hexdigest()}\n{told}")
     places = Placeholders(domain.lexicon if any(t.order for t in known.values()) else None)
     return Templates(domain, tuple(known.values()), places, {key: i for i, key in enumerate(known)})
 
@@ -86,9 +88,12 @@ def _made(domain: Domain) -> dict[str, Template]:
 
 
 def _read_templates(path: Path) -> dict[str, Template] | None:
-    """None where there is none, or nothing that can be read."""
+    """None where there is none, or not what was written: its first line is the SHA-256 of the rest."""
     try:
-        rows = json.loads(path.read_bytes())
+        digest, _, told = path.read_bytes().partition(b"\n")
+        if digest.decode("ascii") != hashlib.sha256(told).hexdigest():
+            return None
+        rows = json.loads(told)
         return {
             key: Template(form, text, {kind: tuple(places) for kind, places in order.items()})
             for key, form, text, order in rows
@@ -141,9 +146,12 @@ class Index:
 
     def read_all(self, questions: Sequence[Sequence[str]]) -> list[tuple[Masked, Tensor]]:
         """Questions with their vectors."""
-        return [self._vector(tuple(question)) for question in questions]
+        return [
+            self._vector(tuple(question)) if sum(map(len, question)) <= LONGEST_REMEMBERED else self._read(question)
+            for question in questions
+        ]
 
-    def _read(self, question: tuple[str, ...]) -> tuple[Masked, Tensor]:
+    def _read(self, question: Sequence[str]) -> tuple[Masked, Tensor]:
         masked = self.templates.read(question)
         return masked, self.matcher.encoder.vectors([masked.text])[0]
 

@@ -11,7 +11,16 @@ import torch
 
 from dualparse.config import ANY_DOMAIN, DataSettings, ModelSettings, Recipe
 from dualparse.data.batch import Direction
-from dualparse.data.examples import Example, Split, Splits, dev_split, labeled_split, listed_pairs, load_examples
+from dualparse.data.examples import (
+    Example,
+    Split,
+    Splits,
+    dev_split,
+    labeled_split,
+    listed_pairs,
+    load_examples,
+    read_examples,
+)
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.data.word_vectors import read_vectors
 from dualparse.domains.domain import Domain
@@ -110,7 +119,7 @@ def load_material(recipe: Recipe, domain: Domain | None = None) -> Material:
             makes = domain.grammar is not None or domain.canonical is not None
             hint = ": data.canonical makes some from its grammar" if makes and not made else ""
             raise InputError(f"the domain {domain.name!r} has no {name} pairs{hint}")
-    queries = (train.queries + splits.extra_queries) if settings.queries else []
+    queries = (train.queries + splits.extra_queries + _logged(domain, settings)) if settings.queries else []
     forms = train.forms if settings.forms else []
     relatives = load_relatives(domain, settings)
     own = [] if relatives else known + splits.extra_queries + made
@@ -143,6 +152,15 @@ def load_splits(domain: Domain, settings: DataSettings) -> Splits:
     moved = [example for number, example in numbered if number in listed]
     left = [example for number, example in numbered if number not in listed]
     return replace(splits, train=[*splits.train, *moved], dev=left)
+
+
+def _logged(domain: Domain, settings: DataSettings) -> list[Example]:
+    """The queries of a file that the recipe names. Their words make no vocabulary: agents that were trained without the
+    file can go on with it."""
+    if not isinstance(settings.queries, str):
+        return []
+    found = read_examples(_list(domain, settings.queries))
+    return [Example(*domain.reads(each.query, None)) for each in found] if domain.reads else found
 
 
 def _list(domain: Domain, name: str) -> Path:

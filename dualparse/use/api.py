@@ -18,7 +18,7 @@ from dualparse.asking.memory import Lesson, read_lessons, write_lessons
 from dualparse.asking.reply import Reply
 from dualparse.asking.runs import RunAsker
 from dualparse.asking.trust import PRECISION, Trust, write_trust
-from dualparse.asking.weighing import Scales, Weighed
+from dualparse.asking.weighing import Weighed
 from dualparse.choosing.ranking import Hypothesis, with_forms
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
@@ -62,7 +62,7 @@ class Parser(Parts):
             lessons.append(Lesson(reading.words, self._target(form, reading)))
         write_lessons(self.run.folder, lessons)
         with self._loading:
-            self._memory = None
+            self._memory = self._scales = None
         return read_lessons(self.run.folder)
 
     def problem(self, question: str, form: str) -> str:
@@ -80,7 +80,7 @@ class Parser(Parts):
         trust = calibrate(self, precision=precision)
         write_trust(self.run.folder, trust)
         with self._loading:
-            self._scales = Scales(self.domain, trust, dev_seed=self.recipe.data.split_seed)
+            self._scales = None
         return trust
 
     def read(self, question: str) -> Reading:

@@ -110,8 +110,9 @@ class Parts:
         """What says how likely a reading is right."""
         with self._loading:
             if self._scales is None:
-                trust = read_trust(self.run.folder)
-                self._scales = Scales(self.domain, trust, dev_seed=self.recipe.data.split_seed)
+                taught = [lesson.words for lesson in read_lessons(self.run.folder)]
+                seed = self.recipe.data.split_seed
+                self._scales = Scales(self.domain, read_trust(self.run.folder), dev_seed=seed, taught=taught)
             return self._scales
 
     @property

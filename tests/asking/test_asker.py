@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from shops import SHOP, sqlite_file
 
 import dualparse
-from dualparse.asking.asker import FolderAsker, asks_for_change, open_asker
+from dualparse.asking.asker import FolderAsker, open_asker
 from dualparse.asking.evidence import log_odds
 from dualparse.asking.grounds import by_form, of_same, shares_of
+from dualparse.asking.requests import asks_for_change, asks_for_more
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
 from dualparse.errors import InputError
@@ -43,6 +47,13 @@ ANSWERS = {
     "members who never rented anything": [],
     "actors born after 1985": [("Tomas O'Neil", "1990-01-02")],
     "films in the western genre": [("Dust",)],
+    "which films are longer than Salt": [("The Long Ferry", 121), ("Dust", 140)],
+    "films of the same genre as Salt": [("The Long Ferry",), ("Salt",)],
+    "which actors are older than Zoë Varga": [("Mira Holt", "1970-05-01")],
+    "which genre is the longest film": [("Western",)],
+    "members without a manager": [("Ann Lee",)],
+    "which film is in print": [("The Long Ferry",), ("Winter Ledger",), ("Dust",)],
+    "how long is Salt": [(95,)],
 }
 
 
@@ -76,6 +87,28 @@ def test_nothing_is_changed(asker):
     reply = asker.ask("please delete all films")
     assert reply.status == "refused" and "'delete'" in reply.reason
     assert asks_for_change("update the price of Salt") and not asks_for_change("orders per member")
+
+
+def test_an_opinion_is_none_of_the_data(asker):
+    for question in ("which film should we buy more of", "what is the best film to watch on a rainy day"):
+        assert asker.ask(question).reason == "this asks for an opinion; the data holds none"
+    assert not asks_for_more("which actor has the best film")
+
+
+def test_a_date_of_things_nobody_spoke_of_answers_no_when(asker):
+    reply = asker.ask("when did Ann Lee marry")
+    assert reply.status == "refused" and not reply.rows
+
+
+def test_nobody_counts_or_ranks_a_thing_they_name(asker):
+    for question in ("how many Salt are there", "the longest of Salt"):
+        forms = [each.draft.form for each in asker.ranked(question)[2]]
+        assert forms and not [form for form in forms if form.startswith(("( count film.", "( argmax film."))], question
+
+
+def test_a_not_is_taken_up_once(asker):
+    forms = [each.draft.form for each in asker.ranked("which genres have never been rented")[2]]
+    assert forms and all(form.count(" missing )") < 2 for form in forms[:20])
 
 
 def test_a_form_that_was_chosen_runs(asker):
@@ -124,3 +157,39 @@ def test_readings_that_come_to_the_same_are_one(asker):
     assert len(ranked) > 1 and judged.evidence["share"] >= log_odds(judged.shares[0])
     twice = [ranked[0], ranked[0]]
     assert of_same(shares_of(twice), (0, 1)) == [0.5, 0.5] and of_same(shares_of(twice), by_form(twice)) == [1.0]
+
+
+def changed_sqlite(path: Path, *, log: bool = False) -> Callable[[str], None]:
+    """A shop in SQLite, with a write-ahead log or without; runs statements in it."""
+    sqlite_file(path, SHOP)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {'WAL' if log else 'DELETE'}")
+
+    def change(statement: str) -> None:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(statement)
+            connection.commit()
+
+    return change
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_row_inserted_while_questions_are_asked_is_found(tmp_path, log):
+    change = changed_sqlite(tmp_path / "shop.sqlite", log=log)
+    connect(locate(str(tmp_path / "shop.sqlite")), tmp_path / "out")
+    with open_asker(tmp_path / "out") as asker:
+        assert asker.ask("how long is Glass Harbour").status == "refused"
+        change("INSERT INTO Films (FilmId, Title, RunningMinutes) VALUES (50, 'Glass Harbour', 77)")
+        assert asker.ask("how long is Glass Harbour").rows == ((77,),)
+        change("UPDATE Films SET RunningMinutes = 78 WHERE FilmId = 50")
+        assert asker.run("( get film.50 running_minutes )").rows == ((78,),)
+
+
+def test_a_file_that_is_written_anew_while_questions_are_asked_is_read_anew(tmp_path):
+    boats = tmp_path / "boats.csv"
+    boats.write_text("boat_id,name,length_m\n1,Albatross,2\n2,Heron,1\n")
+    connect(locate(str(boats)), tmp_path / "out")
+    with open_asker(tmp_path / "out") as asker:
+        assert asker.ask("how long is Albatross").rows == ((2,),)
+        boats.write_text("boat_id,name,length_m\n1,Albatross,2\n2,Heron,1\n3,Cormorant,3\n")
+        assert asker.ask("how long is Cormorant").rows == ((3,),)

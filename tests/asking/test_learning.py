@@ -12,8 +12,8 @@ import toy_run
 
 from dualparse.asking.calibrate import weighed
 from dualparse.asking.familiar import Familiar
-from dualparse.asking.journal import ASKED, MEANT, RIGHT, WRONG, Record
-from dualparse.asking.learning import Warmed, collect, warm_start
+from dualparse.asking.journal import ASKED, MEANT, RIGHT, WRONG, Record, collect
+from dualparse.asking.learning import Warmed, warm_start
 from dualparse.asking.memory import Lesson, Memory, Recalled, read_lessons, write_lessons
 from dualparse.asking.suggesting import suggest
 from dualparse.domains.registry import open_domain
@@ -55,6 +55,15 @@ def test_what_holds_for_one_name_holds_for_another(parser):
     assert parser.ask(words).form == FORM
     other = weighed(parser, ["zebra zebra long lake"])[0]
     assert other.options[0].form == "( get lake.long warden )" and not other.known
+
+
+def test_the_words_of_a_lesson_are_known_from_then_on(parser):
+    before = weighed(parser, ["has long lake a zebra"])[0]
+    assert before.strange == ("zebra",)
+    parser.learn([("zebra of blue lake", FORM)])
+    for each in (parser, load(parser.run.folder, domain=parser.domain)):
+        after = weighed(each, ["has long lake a zebra"])[0]
+        assert after.strange == () and after.topic > before.topic
 
 
 def test_the_last_word_on_a_question_counts_and_a_form_that_is_none_is_refused(parser):

@@ -68,6 +68,11 @@ def test_what_is_below_the_cut_is_asked_back_with_readings_in_words():
     assert chosen.status == "answered" and chosen.probability == 1.0 and chosen.said == "huts that have wifi"
 
 
+def test_what_nobody_would_mean_is_no_choice():
+    reply = ask("huts with comfort", huts_with_comfort=({SHOWERS: -0.5, WIFI: -1.0, "( all hut )": -9.0}, 0.5, 1))
+    assert [choice.said for choice in reply.choices] == ["huts that have showers", "huts that have wifi"]
+
+
 def test_of_an_unlikely_reading_the_others_are_not_likelier():
     reply = ask("hm hut", hm_hut=({SHOWERS: -0.5, WIFI: -1.0}, 0.1, 1))
     assert [choice.probability for choice in reply.choices] == pytest.approx([0.1, 0.0607], abs=1e-3)

@@ -54,6 +54,12 @@ def test_forms_are_said_in_plain_words(form, checker):
     assert Wording(Words())(checker.typed_text(form)) == SAID[form]
 
 
+def test_no_and_an_article_do_not_stand_together(checker):
+    words = Words(open_domain("trails").phrases)
+    falls = checker.typed_text(f"( filter {TRAIL} has_waterfall != true )")
+    assert Wording(words)(falls) == "trails that have no waterfall"
+
+
 def test_every_function_has_words(checker):
     """No form of the language's own examples is left without a phrase, and no two of them share one."""
     examples = [row.example for row in SIGNATURES if row.example]

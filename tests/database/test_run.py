@@ -9,6 +9,7 @@ from contextlib import closing
 from datetime import date as Day
 from time import perf_counter, sleep
 
+import duckdb
 import pytest
 import sqlglot
 
@@ -235,3 +236,16 @@ def test_sql_says_what_is_wrong(command, words, reason):
 def test_an_impossible_date_never_reaches_the_database(orders):
     with pytest.raises(LFSyntaxError, match="no such date"):
         orders.execute("( filter ( all order ) day = ( date 2024 2 30 ) )")
+
+
+@pytest.mark.parametrize("name", ["shop.duckdb", "shop.csv"])
+def test_duckdb_runs_without_the_optimizer_that_gives_wrong_rows(tmp_path, name):
+    (tmp_path / "shop.csv").write_text("id,name\n1,Ann\n")
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute("CREATE TABLE shop (id INTEGER, name VARCHAR)")
+        there = connection.execute("SELECT * FROM duckdb_optimizers() WHERE name = 'common_subplan'").fetchall()
+    with open_source(locate(str(tmp_path / name))) as source:
+        told = source.connection.execute("SELECT current_setting('disabled_optimizers')").fetchone()
+        assert told == (("common_subplan",) if there else ("",))
+        with pytest.raises(duckdb.Error, match="locked"):
+            source.connection.execute("SET disabled_optimizers = ''")

@@ -127,6 +127,9 @@ def test_a_damaged_cache_is_made_anew(folder, matcher, tmp_path):
     texts = [t.text for t in templates_of(open_domain(str(folder)), cache=cache).items]
     before = vectors_of(matcher, texts, cache=cache)
     for path in filter(Path.is_file, cache.rglob("*.*")):
+        path.write_bytes(path.read_bytes().replace(b"huts", b"hots"))
+    assert [t.text for t in templates_of(open_domain(str(folder)), cache=cache).items] == texts
+    for path in filter(Path.is_file, cache.rglob("*.*")):
         os.truncate(path, 20)
     assert [t.text for t in templates_of(open_domain(str(folder)), cache=cache).items] == texts
     assert torch.equal(vectors_of(matcher, texts, cache=cache), before)
@@ -136,3 +139,10 @@ def test_a_domain_without_a_grammar_has_no_index(folder, tmp_path):
     (folder / "domain.grammar").unlink()
     with pytest.raises(InputError, match="has no grammar"):
         templates_of(open_domain(str(folder)), cache=tmp_path)
+
+
+def test_questions_that_nobody_types_are_not_kept(folder, matcher, tmp_path, monkeypatch):
+    index = indexed(folder, matcher, tmp_path / "cache", monkeypatch)
+    for question in (["huts"], ["beds"] * 200, ["x" * 2_000]):
+        assert index.read_all([question])[0][0].text
+    assert index._vector.cache_info().currsize == 1

@@ -255,6 +255,20 @@ def sibling(tmp_path: Path) -> Path:
     return folder
 
 
+def test_questions_that_were_logged_are_played_with_as_well(tmp_path):
+    log = tmp_path / "logged.txt"
+    log.write_text("huts with a sauna\npeaks beyond the glacier\n")
+    half = load_material(recipe(data={"labeled": 0.5}))
+    more = load_material(recipe(data={"labeled": 0.5, "queries": str(log)}))
+    assert texts(more.queries, "query") - texts(half.queries, "query") == set(log.read_text().splitlines())
+    assert len(more.queries) == len(half.queries) + 2
+    assert more.query_vocab == half.query_vocab, "the agents of an earlier run can go on with them"
+    with pytest.raises(InputError, match="gone.txt: cannot be read"):
+        load_material(recipe(data={"queries": str(tmp_path / "gone.txt")}))
+    with pytest.raises(InputError, match="data.queries"):
+        recipe(data={"queries": " "})
+
+
 def test_a_family_shares_pairs_and_words(sibling):
     family = {"family": ["trails", str(sibling)]}
     alone, material = load_material(recipe(data={})), load_material(recipe(data=family))

@@ -61,6 +61,7 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
         f"## How sure answers are\n\n{sure_text(results, _reliability(results, out))}",
         f"## Processes on one GPU\n\n{sharing_text(results)}",
         *more,
+        f"## Commits\n\n{_commits(found)}",
     ]
     files[out / "report.md"] = "\n\n".join(parts) + "\n"
     for path, text in files.items():
@@ -133,15 +134,19 @@ def _reliability(results: Path, out: Path) -> str:
 def _provenance(results: Sequence[Result]) -> str:
     """Where the numbers come from."""
     hardware = sorted({result["hardware"] for result in results if "hardware" in result})
-    commits = sorted({result["commit"] for result in results if "commit" in result})
     return (
         f"{len(results)} tested runs on {', '.join(hardware) or 'unknown hardware'}, {_hours(results):.1f} hours of "
-        f"training in all; commits {', '.join(commits) or 'unknown'}. Tables have medians over seeds, claims means. "
+        "training in all. Tables have medians over seeds, claims means. "
         "Settings were chosen on dev for every row, the same for all domains of a dataset that were run with them; "
         "what sets two rows apart is seen in the claims, where both sides were trained alike. Every run was scored on "
         "test once. "
         f"`{MISSING}`: not run yet, or not in the paper."
     )
+
+
+def _commits(results: Sequence[Result]) -> str:
+    commits = sorted({result["commit"] for result in results if "commit" in result})
+    return f"Every result is stored with the commit that made it: {', '.join(commits) or 'unknown'}."
 
 
 def _hours(results: Sequence[Result]) -> float:

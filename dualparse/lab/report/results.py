@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from dualparse.config import GameSettings
+from dualparse.config import NETWORKS, GameSettings
 from dualparse.errors import InputError
 from dualparse.lab.report.paper import DATASETS, LM, METHODS
 from dualparse.lab.store import Store
@@ -28,6 +28,7 @@ BOTH = "both agents choose"
 PRIOR = "common forms first"  # of several that both agents would choose
 DEV_TOO = "dev pairs too"  # a refit
 TOGETHER = "parsers together"  # a committee, the number before it
+OTHER_NETWORKS = tuple(name.capitalize() for name in NETWORKS if name != "lstm")  # than the paper's
 Result = Mapping[str, Any]
 
 

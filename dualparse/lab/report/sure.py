@@ -62,14 +62,19 @@ def measured(results: Path) -> list[Row]:
 
 def _with_mean(found: Sequence[Row]) -> list[Row]:
     """OVERNIGHT's domains as one line, where all of them were measured."""
-    eight = [row for row in found if row.get("domain") in DOMAINS]
-    if {row["domain"] for row in eight} != set(DOMAINS):
+    eight = [row for row in found if row["of"] == "run" and _short(row) in DOMAINS]
+    if sorted(map(_short, eight)) != sorted(DOMAINS):
         return list(found)
     keys = ("accuracy", "error", "by_chance", "answered", "right", "lost")
     figures = {key: mean(row[key] for row in eight) for key in keys}
     examples = sum(row["examples"] for row in eight)
     whole = {"name": "OVERNIGHT, mean", "examples": examples, "wanted": eight[0]["wanted"], "strangers": {}, **figures}
     return [*(row for row in found if row not in eight), whole, *eight]
+
+
+def _short(row: Row) -> str:
+    """A domain's name without its family."""
+    return str(row["domain"]).rpartition("/")[2]
 
 
 def _cells(row: Row) -> list[str]:

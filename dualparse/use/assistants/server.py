@@ -7,7 +7,7 @@ with an assistant over standard input and output. Nothing is changed by any tool
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 from mcp.server import MCPServer
@@ -16,12 +16,12 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
 import dualparse
-from dualparse.asking.reply import ERROR, Reply
+from dualparse.asking.reply import Reply
 from dualparse.domains.plain import schema_of
 from dualparse.domains.schema import Declaration, Schema
 from dualparse.domains.world import World
 from dualparse.errors import InputError
-from dualparse.use.service.apart import execute
+from dualparse.use.service.apart import answer
 from dualparse.use.service.limits import MAX_FORM, MAX_QUESTION
 from dualparse.use.service.paging import MOST_PAGE
 from dualparse.use.service.paging import page as rows_of
@@ -115,12 +115,12 @@ def _told(reply_of: Callable[[], Reply], limit: int) -> Told:
 
 
 def _run(target: Target, form: str, question: str) -> Reply:
-    """The reply to a form; one that would not end is tried with a limit first, where a run's executor has none."""
-    if target.parser is not None:
-        done = execute(target.parser.domain, form, seconds=FORM_SECONDS)
-        if not done.verdict.ok:
-            return Reply(question, ERROR, form=form, reason=done.verdict.reason)
-    return target.asker.run(form, question)
+    """The reply to a form; one that would not end is stopped, where a database has no limits of its own."""
+    if target.parser is None or target.parser.domain.answer is not None:
+        return target.asker.run(form, question)
+    sayer = target.parser.asker.sayer
+    reply = answer(target.parser.domain, sayer, form, seconds=FORM_SECONDS)
+    return replace(reply, question=question, said=sayer.say(form) if reply.answered else "")
 
 
 def _types(target: Target) -> Iterable[Type]:

@@ -13,6 +13,7 @@ from dualparse.use.cli.lines import argument
 from dualparse.use.cli.screen import Screen, say
 
 if TYPE_CHECKING:
+    from dualparse.asking.journal import Collected
     from dualparse.use.api import Parser
 
 UNLABELED = "logged.txt"  # in the run folder: questions that were asked and have no label
@@ -67,11 +68,11 @@ def feedback(
     kind = MEANT if meant else RIGHT if right else WRONG
     kept.add(Record(kind, asked, meant or reply.form, reply.status, reply.probability))
     console = Screen(highlight=False, markup=False, soft_wrap=True)
-    console.print(f"noted in {path}: {kind}, {reply.said or reply.form or reply.reason}")
+    console.print(f"noted in {path}: {kind}, {reply.said or reply.form or reply.reason or 'asked back'}")
 
 
 def learn(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: Annotated[Path, typer.Argument(help="A run folder or a connected folder.", metavar="DIR")],
     journal: Annotated[Path | None, JOURNAL] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only remember: q2lf stays as it is.")] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs in which q2lf goes on.")] = 4,
@@ -80,17 +81,20 @@ def learn(
     """Learn from the feedback in a journal: remember what was meant, then let q2lf go on for a few epochs.
 
     A corrected question is answered right from then on, and others of its kind more often. Where going on costs more
-    than a point on dev, q2lf stays as it was. Questions without a label go to logged.txt in the run folder: in the
-    domain's queries.txt, the next game plays with them.
+    than a point on dev, q2lf stays as it was. Questions without a label go to logged.txt in the run folder; the next
+    game plays with them (--set data.queries=RUN/logged.txt). Of a connected folder nothing is trained: the labels go
+    to its train.tsv, the other questions to its queries.txt.
 
     Example: dualparse learn runs/trails
     """
-    from dualparse.asking.journal import read_journal
-    from dualparse.asking.learning import collect
+    from dualparse.asking.journal import collect, read_journal
 
     console = Screen(highlight=False, markup=False, soft_wrap=True)
     records = read_journal(_journal(run, journal))
     told = collect(records)
+    if _is_connected(run):
+        _learn_folder(run, len(records), told, console)
+        return
     parser = _load(run, device)
     pairs = [(question, form) for question, form in told.labeled if _fits(parser, question, form, console)]
     lessons = parser.learn(pairs)
@@ -104,7 +108,7 @@ def learn(
 
 
 def suggest(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: Annotated[Path, typer.Argument(help="A run folder or a connected folder.", metavar="DIR")],
     journal: Annotated[Path | None, JOURNAL] = None,
     most: Annotated[int, typer.Option("-n", min=1, help="How many questions.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
@@ -114,26 +118,68 @@ def suggest(
 
     Example: dualparse suggest runs/trails -n 5
     """
-    from dualparse.asking.calibrate import weighed
-    from dualparse.asking.journal import read_journal
-    from dualparse.asking.learning import collect
-    from dualparse.asking.suggesting import suggest as chosen
+    from dualparse.asking.journal import collect, read_journal
 
     questions = list(collect(read_journal(_journal(run, journal))).unlabeled)
+    console = Screen(highlight=False, markup=False, soft_wrap=True)
+    found = _helpful_folder(run, questions, most) if _is_connected(run) else _helpful(run, questions, most, device)
+    for question, probability, form, said in found:
+        if as_json:
+            say(json.dumps({"question": question, "probability": probability, "form": form}, ensure_ascii=False))
+        else:
+            console.print(f"{probability:4.0%}  {question}")
+            console.print(f"      {said or 'no reading'}")
+
+
+def _helpful(run: Path, questions: list[str], most: int, device: str) -> list[tuple[str, float, str, str]]:
+    """Of a run: question, probability, form, and what was understood."""
+    from dualparse.asking.calibrate import weighed
+    from dualparse.asking.suggesting import suggest as chosen
+
     parser = _load(run, device)
     questions = [question for question in questions if _readable(parser, question)]
-    found = weighed(parser, questions)
-    scales = parser.scales
-    console = Screen(highlight=False, markup=False, soft_wrap=True)
+    found, scales = weighed(parser, questions), parser.scales
+    told = []
     for number in chosen(found, scales.familiar, most=most, topic_cut=scales.trust.topic_cut):
-        each = found[number]
-        form = each.options[0].form if each.options else ""
-        if as_json:
-            told = {"question": questions[number], "probability": round(each.probability, 4), "form": form}
-            say(json.dumps(told, ensure_ascii=False))
-        else:
-            console.print(f"{each.probability:4.0%}  {questions[number]}")
-            console.print(f"      {parser.asker.sayer.say(form) if form else 'no reading'}")
+        form = found[number].options[0].form if found[number].options else ""
+        said = parser.asker.sayer.say(form) if form else ""
+        told.append((questions[number], round(found[number].probability, 4), form, said))
+    return told
+
+
+def _helpful_folder(folder: Path, questions: list[str], most: int) -> list[tuple[str, float, str, str]]:
+    """The same of a connected folder."""
+    from dualparse.asking.asker import open_asker
+    from dualparse.asking.folder_learning import helpful
+
+    with open_asker(folder) as asker:
+        found = helpful(asker, questions, most=most)
+    return [(question, round(reply.probability, 4), reply.form, reply.said) for question, reply in found]
+
+
+def _learn_folder(folder: Path, records: int, told: Collected, console: Screen) -> None:
+    from dualparse.asking.asker import open_asker
+    from dualparse.asking.folder_learning import keep_unlabeled, remember
+    from dualparse.asking.labels import PAIRS
+
+    with open_asker(folder) as asker:
+        replies = {pair: asker.run(pair[1], pair[0]) for pair in told.labeled}
+    for (question, _), reply in replies.items():
+        if reply.reason:
+            console.print(f"left out: {question!r}: {reply.reason}")
+    pairs = [pair for pair, reply in replies.items() if not reply.reason]
+    remember(folder, pairs)
+    new = keep_unlabeled(folder, told.unlabeled)
+    console.print(
+        f"{records} records: {len(pairs)} questions with the form that is meant ({folder / PAIRS}), "
+        f"{new} new ones without ({folder / 'queries.txt'})"
+    )
+
+
+def _is_connected(folder: Path) -> bool:
+    from dualparse.database.folder import is_connected
+
+    return is_connected(folder) and not (folder / "config.toml").is_file()
 
 
 def _journal(folder: Path, named: Path | None) -> Path:
@@ -165,10 +211,11 @@ def _fits(parser: Parser, question: str, form: str, console: Screen) -> bool:
 
 
 def _keep_unlabeled(parser: Parser, questions: tuple[str, ...]) -> None:
-    """The words of the questions as a `queries.txt` has them."""
+    """The words of the questions as the files of the domain have them, for `data.queries`."""
     from dualparse.files import write_text
 
-    lines = dict.fromkeys(" ".join(parser.read(q).words) for q in questions if _readable(parser, q))
+    readings = [parser.read(question) for question in questions if _readable(parser, question)]
+    lines = dict.fromkeys(" ".join(each.said if parser.domain.reads else each.words) for each in readings)
     write_text(parser.run.folder / UNLABELED, "".join(line + "\n" for line in lines))
 
 

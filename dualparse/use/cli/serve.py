@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from socket import socket
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,6 +16,7 @@ from dualparse.use.cli.screen import Screen
 
 if TYPE_CHECKING:
     from dualparse.asking.journal import Journal
+    from dualparse.use.service.limits import Limits
     from dualparse.use.service.served import Target
 
 
@@ -72,43 +75,21 @@ def serve(
     from dualparse.use.service.server import is_loopback, listen, names_answered_to, url
     from dualparse.use.service.workers import run_workers, shared_figures
 
-    limits = Limits(
-        batch=batch,
-        searches=searches,
-        seconds=timeout,
-        connections=connections,
-        per_client=min(per_client, connections),
-        rate=rate,
-    )
-    console = Screen(highlight=False, markup=False, soft_wrap=True)
+    most = {"connections": connections, "per_client": min(per_client, connections), "rate": rate}
+    limits = Limits(batch=batch, searches=searches, seconds=timeout, **most)
     with listen(host, port) as listener:  # before the models: a taken port should not cost their loading
-
-        def told() -> None:
-            address = url(listener)
-            console.print(f"serving {', '.join(folders)} at {address} (API: {address}/docs); Ctrl-C ends it")
-            for folder in folders.values() if journal else ():
-                console.print(f"questions and what is said of the answers are kept in {folder / JOURNAL}")
-            if not is_loopback(host) and token is None:
-                console.print("everyone who reaches this machine can ask; --token limits that", style="yellow")
-
-        def work(ready: Callable[[], None]) -> None:
-            from dualparse.use.service.app import make_app
-            from dualparse.use.service.observing import Log, log_to_stderr
-            from dualparse.use.service.server import run
-
-            targets = _opened(folders, device=device, compiled=compiled)
-            gc.collect()
-            gc.freeze()  # what is there now stays: looking through it again and again would make requests wait
-            kept = _journals(folders, keep_days=keep_days, redact=redact) if journal else {}
-            ready()
-            hosts = names_answered_to(host, allowed_host)
-            lines = log_to_stderr(questions=log_questions) if log or log_questions else Log()
-            app = make_app(targets, limits=limits, token=token, hosts=hosts, log=lines, journals=kept)
-            try:
-                run(app, listener, limits)
-            finally:
-                gc.unfreeze()  # what is never let go of is told as leaked when the process ends
-
+        told = partial(_tell, url(listener), folders, journal=journal, open_to_all=not is_loopback(host) and not token)
+        work = partial(
+            _work,
+            listener,
+            partial(_opened, folders, device=device, compiled=compiled),
+            partial(_journals, folders, keep_days=keep_days, redact=redact) if journal else dict,
+            limits=limits,
+            token=token,
+            hosts=names_answered_to(host, allowed_host),
+            log=log or log_questions,
+            questions=log_questions,
+        )
         if workers == 1:
             work(told)
             return
@@ -116,6 +97,46 @@ def serve(
             told()
             if failed := run_workers(workers, lambda: work(lambda: None)):
                 raise typer.Exit(failed)
+
+
+def _work(
+    listener: socket,
+    opened: Callable[[], dict[str, Target]],
+    journals: Callable[[], dict[str, Journal]],
+    ready: Callable[[], None],
+    *,
+    limits: Limits,
+    token: str | None,
+    hosts: frozenset[str] | None,
+    log: bool,
+    questions: bool,
+) -> None:
+    """What a process that serves does, from loading to its end; `ready` is called in between."""
+    from dualparse.use.service.app import make_app
+    from dualparse.use.service.observing import Log, log_to_stderr
+    from dualparse.use.service.server import run
+
+    targets = opened()
+    gc.collect()
+    gc.freeze()  # what is there now stays: looking through it again and again would make requests wait
+    kept = journals()
+    ready()
+    lines = log_to_stderr(questions=questions) if log else Log()
+    app = make_app(targets, limits=limits, token=token, hosts=hosts, log=lines, journals=kept)
+    try:
+        run(app, listener, limits)
+    finally:
+        gc.unfreeze()  # what is never let go of is told as leaked when the process ends
+
+
+def _tell(address: str, folders: dict[str, Path], *, journal: bool, open_to_all: bool) -> None:
+    """Say what is served, and where."""
+    console = Screen(highlight=False, markup=False, soft_wrap=True)
+    console.print(f"serving {', '.join(folders)} at {address} (API: {address}/docs); Ctrl-C ends it")
+    for folder in folders.values() if journal else ():
+        console.print(f"questions and what is said of the answers are kept in {folder / JOURNAL}")
+    if open_to_all:
+        console.print("everyone who reaches this machine can ask; --token limits that", style="yellow")
 
 
 def _opened(folders: dict[str, Path], *, device: str, compiled: bool) -> dict[str, Target]:

@@ -7,19 +7,16 @@ callers send are executed apart from all that: see `dualparse.use.service.apart`
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from queue import SimpleQueue
 
-from dualparse.domains.domain import Domain
+from dualparse.asking.reply import Reply
 from dualparse.domains.text import Reading
 from dualparse.errors import InputError
 from dualparse.use.api import Parser
 from dualparse.use.parses import Explanation, Parse, Wording
-from dualparse.use.service import apart
-from dualparse.use.service.apart import Apart, Executed
+from dualparse.use.service.apart import Executed, Pool
 from dualparse.use.service.batching import Batcher, Job, Result
 from dualparse.use.service.limits import Limits
 from dualparse.use.service.observing import Figures
@@ -43,10 +40,11 @@ class Models:
     wording: Batcher[tuple[str, int], list[Wording]]
     explaining: Batcher[tuple[str, str | None], Explanation]
     executing: Batcher[str, Executed]
+    answering: Batcher[str, Reply]
 
     @property
     def queues(self) -> tuple[Batcher, ...]:
-        return self.parsing, self.wording, self.explaining, self.executing
+        return self.parsing, self.wording, self.explaining, self.executing, self.answering
 
     async def parse(self, question: str, k: int) -> list[Parse]:
         found = await self.parsing.submit(Asked(question, k))
@@ -64,6 +62,10 @@ class Models:
 
     async def execute(self, form: str) -> Executed:
         return await self.executing.submit(form)
+
+    async def answer(self, form: str) -> Reply:
+        """The rows of a form, by the same processes."""
+        return await self.answering.submit(form)
 
 
 @asynccontextmanager
@@ -85,25 +87,12 @@ async def open_models(name: str, parser: Parser, limits: Limits, figures: Figure
         ]
 
     async with AsyncExitStack() as stack:
-        processes = _processes(parser.domain, limits)
-        for process in processes:
-            stack.callback(process.close)  # when the queue is empty
-        await asyncio.gather(*(asyncio.to_thread(process.start) for process in processes))
-        free: SimpleQueue[Apart] = SimpleQueue()
-        for process in processes:
-            free.put(process)
+        pool = Pool(parser.domain, parser.asker.sayer, count=limits.form_processes, seconds=limits.form_seconds)
+        stack.callback(pool.close)  # when the queues are empty
+        await pool.start()
 
-        def execute(forms: Sequence[str]) -> list[Executed]:
-            if not processes:
-                return [apart.execute(parser.domain, form, seconds=limits.form_seconds) for form in forms]
-            process = free.get()
-            try:
-                return [process.execute(form) for form in forms]
-            finally:
-                free.put(process)
-
-        async def queue(work: Callable[[Sequence[Job]], Sequence[Result]]) -> Batcher[Job, Result]:
-            return await stack.enter_async_context(Batcher(work, most=1, room=limits.room))
+        async def queue(work: Callable[[Sequence[Job]], Sequence[Result]], workers: int = 1) -> Batcher[Job, Result]:
+            return await stack.enter_async_context(Batcher(work, most=1, room=limits.room, workers=workers))
 
         parsing = Batcher(
             parse,
@@ -119,16 +108,9 @@ async def open_models(name: str, parser: Parser, limits: Limits, figures: Figure
             await stack.enter_async_context(parsing),
             await queue(lambda jobs: [parser.verbalize(form, k=k) for form, k in jobs]),
             await queue(lambda jobs: [parser.explain(question, form) for question, form in jobs]),
-            await stack.enter_async_context(
-                Batcher(execute, most=1, room=limits.room, workers=max(len(processes), 1)),
-            ),
+            await queue(lambda forms: [pool.execute(form) for form in forms], workers=pool.size),
+            await queue(lambda forms: [pool.answer(form) for form in forms], workers=pool.size),
         )
-
-
-def _processes(domain: Domain, limits: Limits) -> list[Apart]:
-    """Where forms of strangers are executed; nowhere else than here for a domain that only this process has."""
-    count = limits.form_processes if domain.opened_as else 0
-    return [Apart(domain.opened_as, seconds=limits.form_seconds) for _ in range(count)]
 
 
 def _read(parser: Parser, question: str) -> Reading | InputError:

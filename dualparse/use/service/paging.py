@@ -18,7 +18,8 @@ from dualparse.domains.results import Plain
 PAGE = 100  # rows of a page unless another number is asked for
 MOST_PAGE = 1_000
 KEPT = 64  # replies
-KEPT_CELLS = 500_000  # of all of them together
+KEPT_BYTES = 64 * 1024**2  # of all of them together
+CELL_BYTES = 56  # of a cell, besides the characters of a text
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text that begins so
 
 Key = tuple[str, str]  # form, question
@@ -53,26 +54,33 @@ def _cell(value: Plain) -> Plain:
 class Remembered:
     """The last replies by what they are replies to."""
 
-    def __init__(self, *, most: int = KEPT, cells: int = KEPT_CELLS):
-        self._most, self._cells, self._lock = most, cells, Lock()
-        self._kept: OrderedDict[Key, Reply] = OrderedDict()
+    def __init__(self, *, most: int = KEPT, most_bytes: int = KEPT_BYTES):
+        self._most, self._most_bytes, self._lock = most, most_bytes, Lock()
+        self._kept: OrderedDict[Key, tuple[Reply, int]] = OrderedDict()
+        self._bytes = 0
 
     def get(self, key: Key) -> Reply | None:
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
 
     def keep(self, reply: Reply) -> None:
         """Keep a reply that has more rows than a page; a single one that is too large is not kept."""
         if len(reply.rows) <= PAGE:
             return
+        size = _bytes(reply)
         with self._lock:
-            self._kept[reply.form, reply.question] = reply
-            self._kept.move_to_end((reply.form, reply.question))
-            while self._kept and (len(self._kept) > self._most or sum(map(_size, self._kept.values())) > self._cells):
-                self._kept.popitem(last=False)
+            _, before = self._kept.pop((reply.form, reply.question), (None, 0))
+            self._kept[reply.form, reply.question] = reply, size
+            self._bytes += size - before
+            while len(self._kept) > self._most or self._bytes > self._most_bytes:
+                self._bytes -= self._kept.popitem(last=False)[1][1]
 
 
-def _size(reply: Reply) -> int:
-    return len(reply.rows) * max(len(reply.columns), 1)
+def _bytes(reply: Reply) -> int:
+    """About what a reply takes; texts may have four bytes a character."""
+    texts = len(reply.form) + len(reply.question) + len(reply.said) + len(reply.sql)
+    cells = sum(CELL_BYTES + (4 * len(cell) if isinstance(cell, str) else 0) for row in reply.rows for cell in row)
+    return cells + CELL_BYTES * len(reply.rows) + 4 * texts

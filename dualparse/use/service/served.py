@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from dualparse.asking.journal import Journal
-from dualparse.asking.reply import ERROR, Asker, Reply
+from dualparse.asking.reply import Asker, Reply
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.use.api import Parser
@@ -110,11 +110,10 @@ class Served:
         """The reply to a form with all rows."""
         if reply := self.remembered.get((form, question)):
             return reply
-        if self.opened is not None:  # forms of strangers are tried apart: one that does not end must not run here
-            done = await self.opened.execute(form)
-            if not done.verdict.ok:
-                return Reply(question, ERROR, form=form, reason=done.verdict.reason)
-        reply = await self.running.submit((form, question))
+        if self.opened is not None and self.opened.parser.domain.answer is None:
+            reply = await self.opened.answer(form)  # apart: what does not end must not run here
+        else:  # in a database, which has limits of its own
+            reply = await self.running.submit((form, question))
         reply = replace(reply, question=question, form=reply.form or form)
         self.remembered.keep(reply)
         return reply

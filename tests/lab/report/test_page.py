@@ -30,6 +30,7 @@ from dualparse.lab.report.tables import (
     committee_table,
     main_table,
     mistakes,
+    network_table,
     own_table,
     refit_table,
     table2,
@@ -267,7 +268,7 @@ def test_a_report_has_tables_figures_and_claims(tmp_path):
         *(f"{name}.{kind}" for name in ("summary", "figure3", "figure4") for kind in ("svg", "png")),
     }
     text = (out / "report.md").read_text()
-    assert "on a machine" in text and "commits abc" in text
+    assert "on a machine" in text and "the commit that made it: abc." in text
     for heading in (
         "# Results",
         "## The paper's claims",
@@ -381,3 +382,16 @@ def test_the_readme_shows_the_stored_results():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = text.partition(BEGIN)[2].partition(END)[0].strip()
     assert shown == short_text(ROOT / "results", "docs/images/results.svg").strip()
+
+
+def test_another_network_stands_beside_the_papers_and_in_no_other_table():
+    other = {"model": {"network": "transformer"}}
+    found = [result(80.0), result(82.0, seed=2), result(75.0, **other), result(70.0, "calendar", **other)]
+    outcomes = outcomes_of(found)
+    assert network_table(outcomes).rows == [
+        ["ATIS", "100%", "AttPtr", "81.0 (80.0-82.0, 2 seeds)", "75.0"],
+        ["calendar", "100%", "AttPtr", "-", "70.0"],
+    ]
+    assert not beyond(outcomes) and not network_table(outcomes_of(found[:2])).rows
+    more = result(71.0, data={"analogies": 9}, **other)
+    assert [row[0] for row in beyond(outcomes_of([more]))[0].rows] == ["AttPtr (Transformer, pairs by analogy)"]

@@ -30,7 +30,7 @@ def results(tmp_path) -> Path:
     keep(path, "run", "trails", calibration(strangers=strangers), {"domain": "trails"})
     keep(path, "run", "trails", calibration("dev"), {"domain": "trails"})
     for number, domain in enumerate(DOMAINS):
-        keep(path, "run", domain, calibration(answered=number / 10), {"domain": domain})
+        keep(path, "run", domain, calibration(answered=number / 10), {"domain": f"overnight/{domain}"})
     keep(path, "folder", "chinook", calibration("questions", answered=0.0, right=0.0), {"fitted": False})
     return path.parent
 

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 import toy
 import toy_run
+from shops import SHOP, sqlite_file
+
+from dualparse.database.connect import connect
+from dualparse.database.location import locate
 
 
 @pytest.fixture
@@ -21,7 +25,8 @@ def run(tmp_path_factory, toy_domain) -> Path:
 def test_feedback_is_noted_learned_and_suggests_what_to_ask_next(run, dualparse):
     meant = dualparse("feedback", run, "the blue one please", "--meant", "( near town.arn )")
     assert (meant.code, meant.err) == (0, "") and f"noted in {run / 'journal.jsonl'}: meant" in meant.out
-    assert dualparse("feedback", run, "how deep is arn", "--wrong").code == 0
+    noted = dualparse("feedback", run, "how deep is arn", "--wrong")
+    assert noted.code == 0 and not noted.out.rstrip().endswith(","), "a question that was asked back about, too"
     assert dualparse("feedback", run, "how shallow is cham", "--wrong").code == 0
     lines = (run / "journal.jsonl").read_text().splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["meant", "wrong", "wrong"]
@@ -35,6 +40,22 @@ def test_feedback_is_noted_learned_and_suggests_what_to_ask_next(run, dualparse)
     suggested = [json.loads(line) for line in dualparse("suggest", run, "--json", "-n", "5").out.splitlines()]
     assert {each["question"] for each in suggested} <= {"how deep is arn", "how shallow is cham"}
     assert dualparse("verify", run).code == 0
+
+
+def test_a_connected_folder_learns_without_training(tmp_path, dualparse):
+    sqlite_file(tmp_path / "shop.sqlite", SHOP)
+    folder = tmp_path / "shop"
+    connect(locate(str(tmp_path / "shop.sqlite")), folder)
+    question, form = "what flickers longest", "( argmax ( all film ) running_minutes )"
+    assert dualparse("feedback", folder, question, "--meant", form).code == 0
+    assert dualparse("feedback", folder, "films of members", "--wrong").code == 0
+    learned = dualparse("learn", folder)
+    assert (learned.code, learned.err) == (0, "")
+    assert "2 records: 1 questions with the form that is meant" in learned.out and "1 new ones without" in learned.out
+    told = json.loads(dualparse("ask", folder, "--json", question).out)
+    assert (told["status"], told["form"]) == ("answered", form)
+    suggested = [json.loads(line) for line in dualparse("suggest", folder, "--json").out.splitlines()]
+    assert [each["question"] for each in suggested] == ["films of members"]
 
 
 @pytest.mark.parametrize(

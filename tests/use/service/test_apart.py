@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from dualparse.asking.saying import Sayer
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFExecutionError
 from dualparse.lf.verdict import VALID
-from dualparse.use.service.apart import Apart, execute
+from dualparse.use.service.apart import Apart, answer, execute
 
 OMEGA = "( lambda x ( ( var x ) ( var x ) ) )"
 FORMS = ["( count ( all hut ) )", "( all hut )", "( all hut", "( nonsense )", "(count (all ! type))", "ünï"]
@@ -61,6 +62,23 @@ def bad(tmp_path_factory) -> Iterator[Apart]:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_is_answered_as_it_is_here(apart, form):
     assert apart.execute(form) == execute(open_domain("trails"), form, seconds=5.0)
+
+
+@pytest.mark.parametrize(
+    "form", [*FORMS, "( filter ( all hut ) elevation > ( number 2000 m ) )", "( row ( count ( all hut ) ) )"]
+)
+def test_its_rows_are_those_that_are_shown_here(apart, form):
+    domain = open_domain("trails")
+    told = apart.answer(form)
+    assert told == answer(domain, Sayer(domain), form, seconds=5.0)
+    assert told.answered == apart.execute(form).verdict.ok
+
+
+def test_rows_that_take_too_long_are_refused(bad):
+    assert bad.answer("( all hut )").answered
+    slow = Apart("trails", seconds=0.0)
+    assert slow.answer("( all hut )").reason == "not done within 0 seconds"
+    slow.close()
 
 
 def test_a_form_that_never_ends_is_refused_and_the_next_is_answered(apart):

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import fake_asker
 import httpx
@@ -232,16 +233,19 @@ def test_the_token_locks_questions_and_figures():
 
 def test_what_is_remembered_is_bounded():
     replies = [fake_asker.FakeAsker().rows(str(i), 200) for i in range(6)]
-    kept = Remembered(most=3, cells=10_000)
+    kept = Remembered(most=3, most_bytes=1_000_000)
     for reply in replies:
         kept.keep(reply)
     assert [kept.get((r.form, r.question)) is not None for r in replies] == [False] * 3 + [True] * 3
-    small = Remembered(most=3, cells=900)
+    small = Remembered(most=3, most_bytes=90_000)
     small.keep(replies[0])
     small.keep(replies[1])
     assert small.get((replies[0].form, "0")) is None and small.get((replies[1].form, "1")) is not None
     small.keep(fake_asker.FakeAsker().rows("huge", 500))
     assert not small._kept
+    long = replace(replies[0], rows=(("a" * 1_000_000,), *((None,) for _ in range(200))))
+    kept.keep(long)  # one cell, and more bytes than there is room for
+    assert kept.get((long.form, long.question)) is None
 
 
 def test_a_reply_without_rows_is_a_line_of_headings():

@@ -10,8 +10,7 @@ import pytest
 import toy_run
 from typer.testing import CliRunner
 
-from dualparse.asking.journal import Journal
-from dualparse.asking.learning import collect
+from dualparse.asking.journal import Journal, collect
 from dualparse.use.cli.main import app
 from dualparse.use.service.app import make_app
 

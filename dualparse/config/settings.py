@@ -1,33 +1,18 @@
-"""Settings of a run: typed, closed and explained. A recipe is a TOML file; every key has a default but `domain`.
+"""The settings of a run in groups, one a table of a recipe: typed, closed and explained. Every key has a default.
 
 An unknown key is an error that names the nearest known one, so that a typo never trains the wrong thing.
 """
 
 from __future__ import annotations
 
-import copy
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
-import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from dualparse.errors import InputError
-from dualparse.migration import SCHEMA, migrate, schema_of
 from dualparse.plugins import is_reference
 from dualparse.suggest import unknown_name
-from dualparse.toml import DEEPEST, parse_toml, read_toml
 
-MOST_OVERRIDE = 10_000  # characters of one `--set`
 LARGEST = 8_192  # units of a layer: matrices grow by the square, and beyond this no memory holds them
-
-LEARNED_FROM_DEV = "this run has learned from the dev pairs: scores on them say nothing, use --split test"
-
-MEMBERS = "members"  # folder below a run's own: runs that answer together with it
-
-ANY_DOMAIN = "{domain}"  # in a recipe that is the same for several
 
 Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "matcher", "pseudo", "dual"]
 
@@ -63,8 +48,10 @@ class DataSettings(Closed):
         "their dev pairs choose them, and all domains share them",
     )
     unlabeled: float = Field(1.0, ge=0, le=1, description="share of the other pairs kept, torn into queries and forms")
-    queries: bool = Field(
-        True, description="use the queries without label (in the game, for pseudo pairs, by query_lm)"
+    queries: bool | str = Field(
+        True,
+        description="use the queries without label (in the game, for pseudo pairs, by query_lm); or a file with more "
+        "of them, a question a line, such as the logged.txt of a run",
     )
     forms: bool = Field(True, description="use the forms without label")
     synthesized: bool = Field(False, description="use the domain's synthesised forms (its extra file) as well")
@@ -81,6 +68,13 @@ class DataSettings(Closed):
             raise ValueError(f"expected a share from 0 to 1 or the name of a file, not {value:g}")
         if isinstance(value, str) and not value.strip():
             raise ValueError("expected a share from 0 to 1 or the name of a file, not an empty text")
+        return value
+
+    @field_validator("queries")
+    @classmethod
+    def _a_choice_or_a_file(cls, value: bool | str) -> bool | str:
+        if isinstance(value, str) and not value.strip():
+            raise ValueError("expected true, false or the name of a file, not an empty text")
         return value
 
     @model_validator(mode="after")
@@ -280,9 +274,6 @@ class GameSettings(TrainSettings):
         return self
 
 
-_READS = {"fluency": "query_lm", "form_lm": "lf_lm"}  # reward -> the language model it asks
-
-
 class PseudoSettings(Closed):
     """The pseudo-labelling baseline (paper Section 4.4)."""
 
@@ -311,232 +302,3 @@ class SearchSettings(Closed):
         description="weight of how well the utterance of a form says what the query says; the matcher then proposes "
         "forms as well; 1 is good where no dev can tell; 0: not asked",
     )
-
-
-class Recipe(Closed):
-    """All settings of a run."""
-
-    domain: str = Field(description="atis, one of OVERNIGHT's domains, an embedded domain, or the path of a folder")
-    seed: int = Field(1, description="seed of initialisation, shuffling, dropout and sampling")
-    stages: tuple[Stage, ...] = Field(
-        ("q2lf", "lf2q"), description=f"what is trained: any of {', '.join(get_args(Stage))}"
-    )
-    start_from: str = Field("", description="folder of an earlier run whose pre-training stages are taken over")
-    refit: bool = Field(
-        False, description="then all stages once more with data.everything, each as long as was best on dev; for test"
-    )
-    committee: int = Field(
-        1,
-        ge=1,
-        le=100,
-        description="parsers from different seeds that answer together; 1: the run's own alone. --resume may change it",
-    )
-    stop_at: dict[str, int] = Field(
-        {},
-        description="stage (folder/stage of a run below) -> its last epoch, which counts without a look at dev "
-        "(a refit says here what was best)",
-    )
-    data: DataSettings = Field(DataSettings(), description=DataSettings.__doc__)
-    model: ModelSettings = Field(ModelSettings(), description=ModelSettings.__doc__)
-    train: TrainSettings = Field(TrainSettings(), description=TrainSettings.__doc__)
-    language_model: LanguageModelSettings = Field(LanguageModelSettings(), description=LanguageModelSettings.__doc__)
-    matcher: MatcherSettings = Field(MatcherSettings(), description=MatcherSettings.__doc__)
-    game: GameSettings = Field(GameSettings(), description=GameSettings.__doc__)
-    pseudo: PseudoSettings = Field(PseudoSettings(), description=PseudoSettings.__doc__)
-    search: SearchSettings = Field(SearchSettings(), description=SearchSettings.__doc__)
-
-    @model_validator(mode="after")
-    def _says_which_domain(self) -> Recipe:
-        if self.domain == ANY_DOMAIN:
-            raise ValueError("this recipe is for several domains, say for which: --set domain=NAME")
-        return self
-
-    @model_validator(mode="after")
-    def _stops_fit(self) -> Recipe:
-        for name, epoch in self.stop_at.items():
-            stage = name.rpartition("/")[2]
-            if stage not in self.stages:
-                raise ValueError(f"stop_at: {name!r} is not among the stages {list(self.stages)}")
-            most = self.training(stage).epochs
-            if not 1 <= epoch <= most:
-                raise ValueError(f"stop_at: {name} = {epoch}, expected 1 to {most}")
-        if self.refit and self.data.everything:
-            raise ValueError("refit needs dev to choose epochs by: leave out data.everything")
-        return self
-
-    @model_validator(mode="after")
-    def _stages_fit(self) -> Recipe:
-        if self.committee > 1 and "q2lf" not in self.stages:
-            raise ValueError("committee: there is no parser without 'q2lf' among the stages")
-        if self.search.prior and "lf_lm" not in self.stages:
-            raise ValueError("search.prior: nobody knows how common forms are without 'lf_lm' among the stages")
-        if self.search.prior and not self.search.reconstruction:
-            raise ValueError("search.prior: it counts where both agents choose, which needs search.reconstruction")
-        if self.search.matcher and "matcher" not in self.stages:
-            raise ValueError("search.matcher: nobody compares forms with queries without 'matcher' among the stages")
-        needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"]}
-        needed["dual"] += [stage for reward, stage in _READS.items() if self.game.uses(reward)]
-        for later, earlier in needed.items():
-            if later in self.stages and (missing := [stage for stage in earlier if stage not in self.stages]):
-                raise ValueError(f"the stage {later!r} needs {missing} among the stages")
-        order: dict[str, int] = {stage: place for place, stage in enumerate(self.stages)}
-        asked = ["matcher"] if self.game.uses("meaning") else []  # as it ships, where no stage trains it
-        for later, earlier in (needed | {"dual": [*needed["dual"], *asked, "pseudo"]}).items():
-            if behind := [stage for stage in earlier if order.get(stage, -1) > order.get(later, len(order))]:
-                raise ValueError(f"the stage {later!r} comes before {behind}: expected it behind them")
-        return self
-
-    def training(self, stage: str) -> TrainSettings:
-        """How a stage is trained."""
-        if stage == "pseudo" and self.pseudo.epochs:
-            first = min(self.train.evaluate_from, self.pseudo.epochs)
-            return self.train.model_copy(update={"epochs": self.pseudo.epochs, "evaluate_from": first})
-        if stage in ("query_lm", "lf_lm"):
-            return TrainSettings(epochs=self.language_model.epochs, patience=self.language_model.patience)
-        if stage == "matcher":
-            return TrainSettings(epochs=self.matcher.epochs, patience=self.matcher.patience)
-        return self.game if stage == "dual" else self.train
-
-
-def read_recipe(path: Path, *, overrides: Sequence[str] = (), given: Path | str = "--set") -> Recipe:
-    """A recipe file, with `a.b=value` overrides on top (the value as TOML writes it; bare words are text). Errors name
-    the file, or where the overrides were `given` if it is right without them."""
-    return make_recipe(read_toml(path, kind="recipe"), overrides=overrides, path=path, given=given)
-
-
-def make_recipe(
-    values: dict[str, Any], *, overrides: Sequence[str] = (), path: Path | None = None, given: Path | str = "--set"
-) -> Recipe:
-    """Settings from a plain dictionary; one with the schema number of an earlier version is brought up to date."""
-    values = changed = _up_to_date(values, path)
-    if overrides:
-        changed = copy.deepcopy(values)
-    for override in overrides:
-        _apply(changed, override, given)
-    try:
-        return Recipe.model_validate(changed)
-    except ValidationError as error:
-        problems = [_explain(problem) for problem in error.errors()]
-    own = [told for told in problems if told in _problems(values)] if overrides else problems
-    raise InputError("; ".join(own or problems), path=path if own else given)
-
-
-def _up_to_date(values: dict[str, Any], path: Path | None) -> dict[str, Any]:
-    if "schema" not in values:
-        return values
-    told = {key: value for key, value in values.items() if key != "schema"}
-    try:
-        migrated = migrate(told, schema_of(values))
-    except InputError as error:
-        raise InputError(error.message, path=path) from None
-    if migrated.removed:
-        gone = ", ".join(f"{key} = {value!r}" for key, value in migrated.removed.items())
-        raise InputError(f"settings of an earlier version that are no more: {gone}", path=path)
-    return migrated.values
-
-
-def read_saved_recipe(path: Path) -> tuple[Recipe, dict[str, Any]]:
-    """The recipe of a run folder, whichever version wrote it, and what it says of settings that are no more (dotted key
-    -> value): a parser that was trained with one of them still answers."""
-    values = read_toml(path, kind="recipe")
-    try:
-        schema = schema_of(values)
-        migrated = migrate({key: value for key, value in values.items() if key != "schema"}, schema)
-    except InputError as error:
-        raise InputError(error.message, path=path) from None
-    return make_recipe(migrated.values, path=path), migrated.removed
-
-
-def _problems(values: dict[str, Any]) -> list[str]:
-    """All that is wrong with these settings, in words."""
-    try:
-        Recipe.model_validate(values)
-    except ValidationError as error:
-        return [_explain(problem) for problem in error.errors()]
-    return []
-
-
-def write_recipe(recipe: Recipe) -> str:
-    """All settings, defaults included, as TOML, with the number of their schema."""
-    return tomli_w.dumps({"schema": SCHEMA} | recipe.model_dump(mode="json", exclude_none=True))
-
-
-def dotted(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables as dotted keys: `data.labeled = 0.5` and `"data.labeled" = 0.5` are the same."""
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from dotted(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, value
-
-
-def differences(recipe: Recipe) -> dict[str, Any]:
-    """What a recipe says that no other has by default: dotted key -> value."""
-    usual = dict(dotted(type(recipe)(domain="").model_dump(mode="json")))
-    told = dotted(recipe.model_dump(mode="json"))
-    return {key: value for key, value in told if key == "domain" or key not in usual or value != usual[key]}
-
-
-def explain(model: type[BaseModel] = Recipe, prefix: str = "") -> Iterator[tuple[str, str, str]]:
-    """(key, default, meaning) of every setting, in order."""
-    for name, field in model.model_fields.items():
-        if isinstance(field.default, BaseModel):
-            yield from explain(type(field.default), f"{prefix}{name}.")
-        else:
-            yield prefix + name, "required" if field.is_required() else _show(field.default), field.description or ""
-
-
-def _show(value: object) -> str:
-    """A value as TOML writes it, in one line; what is not set in a group is left out."""
-    if isinstance(value, BaseModel):
-        return inline(value.model_dump(mode="json", exclude_none=True))
-    return "[" + ", ".join(map(_show, value)) + "]" if isinstance(value, tuple) else inline(value)
-
-
-def inline(value: object) -> str:
-    """A plain value as TOML writes it, in one line.
-
-    >>> inline([{"name": "validity", "graded": True}, 0.5])
-    '[{name = "validity", graded = true}, 0.5]'
-    """
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {inline(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(inline, value)) + "]"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
-
-
-def _apply(values: dict[str, Any], override: str, given: Path | str) -> None:
-    key, equals, text = override.partition("=")
-    if not equals:
-        raise InputError(f"{override}: expected KEY=VALUE, for example train.epochs=20", path=given)
-    if len(override) > MOST_OVERRIDE:
-        raise InputError(f"{override[:40]}...: longer than {MOST_OVERRIDE} characters", path=given)
-    try:
-        value = parse_toml(f"value = {text}")["value"]
-    except InputError:  # a bare word
-        value = text
-    *path, last = key.strip().split(".")
-    if len(path) > DEEPEST:
-        raise InputError(f"{override[:40]}...: no setting lies so deep", path=given)
-    place = values
-    for part in path:
-        place = place.setdefault(part, {})
-        if not isinstance(place, dict):
-            raise InputError(f"{override}: {part!r} is no group of settings", path=given)
-    place[last] = value
-
-
-def _explain(problem: Any) -> str:
-    """One problem in words; for an unknown key, with the keys that exist there."""
-    place = [str(part) for part in problem["loc"]]  # empty for what is wrong with the settings as a whole
-    if problem["type"] != "extra_forbidden":
-        reason = problem["msg"].removeprefix("Value error, ")
-        return ": ".join(filter(None, (".".join(place), reason[0].lower() + reason[1:])))
-    *group, last = place
-    model: type[BaseModel] = Recipe
-    for part in group:
-        if not part.isdigit():  # a place in a list
-            default = model.model_fields[part].default
-            model = type(default[0] if isinstance(default, tuple) else default)
-    return unknown_name("setting", ".".join((*group, last)), (".".join((*group, name)) for name in model.model_fields))
