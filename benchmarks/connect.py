@@ -1,18 +1,24 @@
 """Connecting to a database: seconds and memory of `dualparse connect`, of finding names, and of answers.
 
-    python -m benchmarks.connect [--rows 15000 1000000] [--engines sqlite duckdb] [--out results/bench-connect.json]
+    python -m benchmarks.connect [--rows 15000 1000000 10000000] [--databases shop names] [--engines sqlite duckdb]
+                                 [--kept FOLDER] [--out results/bench-connect.json]
+    python -m benchmarks.connect --table
 
 A seeded script makes a shop (people, products, orders, lines) of so many rows, and a register of as many names. Every
-connection runs in a process of its own, whose highest memory is measured; questions are asked in one more. Sizes and
-engines that are measured take the place of those in the file; the others stay.
+connection runs in a process of its own, whose highest memory is measured; so do its index of names, and questions. What
+is measured takes the place of the same in the file; the others stay. `--kept` is where databases stay for the next
+time. Seconds of the processor stand beside those of the clock, and the load of the machine says how far to trust these.
+`--table` prints the table of docs/own-database.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -25,7 +31,7 @@ from statistics import median
 import duckdb
 
 from benchmarks.load import processor
-from dualparse.files import write_text
+from dualparse.files import replacing, write_text
 from dualparse.lab.sweep.jobs import current_commit
 
 SEED, BATCH, QUESTIONS, ROUNDS = 7, 20_000, 200, 5
@@ -103,6 +109,10 @@ def make_names(path: Path, rows: int) -> None:
     connection.close()
 
 
+MADE = {"shop": make_shop, "names": make_names}
+ENGINES = ("sqlite", "duckdb")
+
+
 def as_duckdb(source: Path, target: Path) -> None:
     """The same data in DuckDB, by way of CSV."""
     with sqlite3.connect(source) as connection, duckdb.connect(str(target)) as made:
@@ -123,14 +133,31 @@ def _append(made: duckdb.DuckDBPyConnection, name: str, columns: dict[str, list[
     made.from_arrow(pa.table(columns)).insert_into(name)
 
 
+CONNECT = "import sys; from dualparse.use.cli.main import main; sys.argv[1:1] = ['connect', '--quiet']; main()"
+INDEX = """
+import sys
+from pathlib import Path
+from dualparse.database.folder import read_connected
+from dualparse.database.index import build_index
+from dualparse.database.source import open_source
+connected = read_connected(Path(sys.argv[1]))
+with open_source(connected.location) as source:
+    build_index(connected, source)
+"""
+
+
 def connected(database: Path, folder: Path) -> dict[str, float]:
-    """Seconds by the clock and of the processor, and highest memory, of one `dualparse connect` in its own process."""
-    code = "import sys; from dualparse.use.cli.main import main; sys.argv[1:1] = ['connect', '--quiet']; main()"
+    """What one `dualparse connect` takes."""
+    return _used(CONNECT, str(database), "--out", str(folder))
+
+
+def _used(code: str, *arguments: str) -> dict[str, float]:
+    """Seconds by the clock and of the processor, and highest memory, of a program in its own process."""
     used = "import atexit, resource\nused = lambda: resource.getrusage(resource.RUSAGE_SELF)\n"
     used += "atexit.register(lambda: print(used().ru_utime + used().ru_stime, used().ru_maxrss))\n"
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", used + code, str(database), "--out", str(folder)],
+        [sys.executable, "-c", used + code, *arguments],
         check=True,
         capture_output=True,
         text=True,
@@ -155,23 +182,27 @@ def asked(folder: Path) -> dict[str, float]:
         opened = time.perf_counter() - start
         rng = random.Random(SEED)
         count = len(index)
-        taken, found = [], 0
+        taken, worked, found = [], [], 0
         for _ in range(QUESTIONS):
             query = "SELECT text FROM name WHERE id >= ? LIMIT 1"
             name = index.connection.execute(query, (rng.randint(1, count),)).fetchone()[0]
             place = rng.randrange(1, len(name) - 1)
             said = rng.choice((name, name.lower(), name[:place] + name[place + 1 :], f"{name}'s"))
-            start = time.perf_counter()
+            start, busy = time.perf_counter(), time.process_time()
             hits = candidates(f"which of the orders in march were made by {said} in the end", index)
             taken.append(1000 * (time.perf_counter() - start))
+            worked.append(1000 * (time.process_time() - busy))
             found += name in [hit.value for hit in hits]
     taken.sort()
+    worked.sort()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "names": count,
         "milliseconds to open": round(1000 * opened, 1),
         "milliseconds, median": round(taken[len(taken) // 2], 2),
         "milliseconds, 95 of 100": round(taken[int(0.95 * len(taken))], 2),
+        "processor milliseconds, median": round(worked[len(worked) // 2], 2),
+        "processor milliseconds, 95 of 100": round(worked[int(0.95 * len(worked))], 2),
         "name among the candidates": round(found / QUESTIONS, 3),
         "megabytes": round(memory),
         "index megabytes": round((folder / "values.sqlite").stat().st_size / 2**20, 1),
@@ -181,28 +212,31 @@ def asked(folder: Path) -> dict[str, float]:
 def answered(folder: Path) -> dict[str, float]:
     """Milliseconds of the first answer, opening included, of an answer when all is open, and of a filter on an indexed
     column alone."""
+    start, busy = time.perf_counter(), time.process_time()  # libraries are loaded from here on
     from dualparse.asking.asker import open_asker
 
-    start = time.perf_counter()
     with open_asker(folder) as asker:
         asker.ask(_ASKED[0])
-        first = time.perf_counter() - start
+        first, first_busy = time.perf_counter() - start, time.process_time() - busy
         rng = random.Random(SEED)
         names = asker.index.connection.execute(_PEOPLE).fetchall()
-        taken, filters = [], []
+        taken, worked, filters = [], [], []
         for _ in range(ROUNDS):
             for question in _ASKED:
-                start = time.perf_counter()
+                start, busy = time.perf_counter(), time.process_time()
                 asker.ask(question.format(name=rng.choice(names)[0]))
                 taken.append(1000 * (time.perf_counter() - start))
+                worked.append(1000 * (time.process_time() - busy))
             form = _FILTER.format(price=rng.randint(1, 9999) / 100)
             start = time.perf_counter()
             asker.runner.answer(form)
             filters.append(1000 * (time.perf_counter() - start))
     return {
         "milliseconds to the first": round(1000 * first),
+        "processor milliseconds to the first": round(1000 * first_busy),
         "milliseconds, median": round(median(taken), 1),
         "milliseconds, slowest": round(max(taken), 1),
+        "processor milliseconds, median": round(median(worked), 1),
         "milliseconds of a filter, median": round(median(filters), 2),
         "megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
@@ -210,20 +244,51 @@ def answered(folder: Path) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rows", type=int, nargs="+", default=[15_000, 1_000_000])
-    parser.add_argument("--engines", nargs="+", default=["sqlite", "duckdb"], choices=["sqlite", "duckdb"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[15_000, 1_000_000, 10_000_000])
+    parser.add_argument("--databases", nargs="+", default=list(MADE), choices=MADE)
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
+    parser.add_argument("--kept", type=Path, help="folder in which databases stay")
     parser.add_argument("--out", type=Path, default=Path("results/bench-connect.json"))
+    parser.add_argument("--table", action="store_true", help="print what is stored as a table")
     parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--answer", type=Path, help=argparse.SUPPRESS)
     told = parser.parse_args()
     if told.ask or told.answer:
         print(json.dumps(asked(told.ask) if told.ask else answered(told.answer)))
         return
+    if told.table:
+        print(table(told.out))
+        return
     for rows in told.rows:
-        for what, make in (("shop", make_shop), ("names", make_names)):
-            with tempfile.TemporaryDirectory() as folder:
-                for figures in _measured(Path(folder), what, rows, make, told.engines):
+        for what in told.databases:
+            with tempfile.TemporaryDirectory() as scratch:
+                for engine in told.engines:
+                    database = _made(what, engine, rows, told.kept or Path(scratch))
+                    figures = _measured(database, Path(scratch, engine), what, engine, rows)
+                    print(json.dumps(figures), flush=True)
                     _store(told.out, figures)
+
+
+def table(path: Path) -> str:
+    """The figures as the table of a page: by the clock, and in brackets what the processor was at work."""
+    lines = [
+        "| rows | engine | connect | of which the index | first answer | median answer | finding names |",
+        "|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    for each in json.loads(path.read_text(encoding="utf-8"))["results"]:
+        if each["database"] == "shop":
+            connect, index, answers, names = (each[key] for key in ("connect", "index", "answers", "names"))
+            cells = [
+                f"{each['rows']:,}",
+                {"sqlite": "SQLite", "duckdb": "DuckDB"}[each["engine"]],
+                f"{connect['seconds']} s ({connect['processor seconds']}), {connect['megabytes']} MB",
+                f"{index['seconds']} s ({index['processor seconds']}), {index['megabytes']} MB",
+                f"{answers['milliseconds to the first']:,} ms ({answers['processor milliseconds to the first']})",
+                f"{answers['milliseconds, median']} ms ({answers['processor milliseconds, median']})",
+                f"{names['milliseconds, median']} ms ({names['processor milliseconds, median']})",
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _store(path: Path, figures: dict[str, object]) -> None:
@@ -236,26 +301,35 @@ def _store(path: Path, figures: dict[str, object]) -> None:
     write_text(path, json.dumps({"processor": processor(), "results": kept}, indent=1) + "\n")
 
 
-def _measured(folder: Path, what: str, rows: int, make, engines: list[str]) -> Iterator[dict[str, object]]:
-    source = folder / "data.sqlite"
-    make(source, rows)
-    for engine in engines:
-        database = source
-        if engine == "duckdb":
-            database = folder / "data.duckdb"
-            as_duckdb(source, database)
-        out = folder / engine
-        figures: dict[str, object] = {
-            "database": what,
-            "engine": engine,
-            "rows": rows,
-            "connect": connected(database, out),
-            "names": _apart("--ask", out),
-        }
-        if what == "shop":
-            figures["answers"] = _apart("--answer", out)
-        print(json.dumps(figures), flush=True)
-        yield figures
+def _made(what: str, engine: str, rows: int, place: Path) -> Path:
+    """The database, made unless it is there."""
+    place.mkdir(parents=True, exist_ok=True)
+    paths = {each: place / f"{what}-{rows}.{each}" for each in ENGINES}
+    if not paths["sqlite"].is_file():
+        with replacing(paths["sqlite"]) as unfinished:
+            MADE[what](unfinished, rows)
+    if not paths[engine].is_file():
+        with replacing(paths[engine]) as unfinished:
+            unfinished.unlink()  # DuckDB takes no file that is empty
+            as_duckdb(paths["sqlite"], unfinished)
+    return paths[engine]
+
+
+def _measured(database: Path, out: Path, what: str, engine: str, rows: int) -> dict[str, object]:
+    load = round(os.getloadavg()[0], 1)
+    figures: dict[str, object] = {
+        "database": what,
+        "engine": engine,
+        "rows": rows,
+        "load of the machine": load,
+        "connect": connected(database, out),
+        "index": _used(INDEX, str(out)),
+        "names": _apart("--ask", out),
+    }
+    if what == "shop":
+        figures["answers"] = _apart("--answer", out)
+    shutil.rmtree(out)
+    return figures
 
 
 def _apart(what: str, folder: Path) -> dict[str, float]:
