@@ -2,7 +2,8 @@
 
 In: a listening socket's server as a function, and how many. Each process opens everything itself, after it was split
 off: nothing that holds threads or connections is carried over. One that is killed is started again, unless that happens
-too often; one that ends with an error of the user's ends all. SIGTERM and Ctrl-C end all of them as they end one.
+too often; one that ends with an error of the user's ends all. SIGTERM and Ctrl-C end all of them as they end one. They
+do not outlive the process that split them off, however that ends: nobody would know whom to stop.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,6 +43,7 @@ def run_workers(count: int, serve: Callable[[], None]) -> int:
     running: set[int] = set()
     deaths: list[float] = []
     ending = False
+    life = os.pipe()  # nothing is ever written: its end is the end of this process
 
     def end(*_: object) -> None:
         nonlocal ending
@@ -51,7 +54,7 @@ def run_workers(count: int, serve: Callable[[], None]) -> int:
     for each in ENDINGS:
         signal.signal(each, end)
     for _ in range(count):
-        running.add(_split_off(serve))
+        running.add(_split_off(serve, life))
     if ending:  # the signal came meanwhile
         end()
     failed = 0
@@ -66,14 +69,16 @@ def run_workers(count: int, serve: Callable[[], None]) -> int:
             failed = abs(code) or 1
             end()
         else:
-            running.add(_split_off(serve))
+            running.add(_split_off(serve, life))
             if ending:  # the signal came meanwhile
                 end()
+    for end_of_pipe in life:
+        os.close(end_of_pipe)
     return failed
 
 
-def _split_off(serve: Callable[[], None]) -> int:
-    """A new process that serves and ends; its number."""
+def _split_off(serve: Callable[[], None], life: tuple[int, int]) -> int:
+    """A new process that serves and ends, at the latest when the one at the other end of this pipe does; its number."""
     sys.stdout.flush()
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # the new process would take one for its parent's
     process = os.fork()
@@ -85,6 +90,9 @@ def _split_off(serve: Callable[[], None]) -> int:
         for ending in ENDINGS:
             signal.signal(ending, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+        watched, held = life
+        os.close(held)
+        threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
         serve()
         code = 0
     except InputError as error:
@@ -95,3 +103,9 @@ def _split_off(serve: Callable[[], None]) -> int:
     finally:
         sys.stdout.flush()
         os._exit(code)
+
+
+def _end_with(watched: int) -> None:
+    """Wait until nobody holds the other end of a pipe any more, then end this process as a signal does."""
+    os.read(watched, 1)
+    os.kill(os.getpid(), signal.SIGTERM)

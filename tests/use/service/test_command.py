@@ -123,6 +123,17 @@ def test_several_processes_serve_one_address(run_folder):
         assert server.wait(30) == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs to see the processes of a process")
+def test_workers_do_not_outlive_the_command(run_folder):
+    with process(run_folder, "--workers", "2") as (server, _):
+        children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
+        wait_until(lambda: len(children.read_text().split()) == 2)
+        workers = [Path("/proc", number) for number in children.read_text().split()]
+        server.kill()
+        server.wait(30)
+        wait_until(lambda: not any(worker.exists() for worker in workers))
+
+
 def test_workers_that_cannot_start_end_the_command(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-m", "dualparse.use.cli.main", "serve", str(tmp_path), "--port", "0", "--workers", "2"],
