@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.card import CELLS, GRID, commands, run
+from benchmarks.card import CELLS, GRID, PARTS, commands, run
 from dualparse.lab.sweep.grid import cells_of, named, read_grid
 
 HERE = Path(__file__).parents[1]
@@ -22,10 +22,12 @@ def test_the_regression_trains_two_methods_with_three_seeds():
     assert sweep.count("--only") == 2 and compared[-1] == "benchmarks.regression"
 
 
-@pytest.mark.parametrize("part", ["parity", "versions", "regression"])
-def test_every_program_of_a_part_is_there(part):
-    modules = [command[2] for command in commands(part, "abc") if command[1] == "-m"]
-    assert modules and all((HERE / module.replace(".", "/")).with_suffix(".py").is_file() for module in modules)
+@pytest.mark.parametrize("part", PARTS)
+def test_every_program_and_grid_of_a_part_is_there(part):
+    all_of = commands(part, "abc")
+    modules = [command[2].replace(".", "/") + ".py" for command in all_of if command[1] == "-m"]
+    grids = [word for command in all_of for word in command if word.startswith("grids/")]
+    assert modules + grids and all((HERE / name).is_file() for name in modules + grids)
 
 
 def test_a_part_ends_when_its_time_is_up_and_says_how_to_go_on(capfd):

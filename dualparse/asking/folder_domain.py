@@ -39,8 +39,8 @@ from dualparse.domains.results import Answer, Column
 from dualparse.domains.text import Preparation, Reader, Word
 from dualparse.domains.typed import Checker
 from dualparse.lf.canonical import normalize_text
-from dualparse.lf.errors import LF_ERRORS, LFExecutionError, LFSyntaxError
-from dualparse.lf.verdict import VALID, Verdict
+from dualparse.lf.errors import LF_ERRORS
+from dualparse.lf.verdict import Verdict
 
 FUTILE = 5_000  # forms drawn in a row that are none but known ones: there are no more
 REMEMBERED = 1 << 14  # questions
@@ -94,13 +94,7 @@ class FolderDomain:
 
     def check(self, form: str) -> Verdict:
         """Whether the types of a form are right; the database is not asked."""
-        try:
-            self.checker.typed_text(form)
-        except LFSyntaxError as error:
-            return Verdict(surface=False, semantics=False, reason=str(error))
-        except LFExecutionError as error:
-            return Verdict(surface=True, semantics=False, reason=str(error))
-        return VALID
+        return self.checker.verdict(form)
 
     def answer(self, form: str) -> Answer:
         """What a form comes to in the database."""

@@ -23,10 +23,10 @@ from dualparse.domains.intervals import point
 from dualparse.domains.plain import dated
 from dualparse.domains.results import Answer, Cell, answered
 from dualparse.domains.typed import Checker
-from dualparse.lf.errors import LFExecutionError, LFSyntaxError
+from dualparse.lf.errors import LFExecutionError
 from dualparse.lf.values import FALSE, TRUE, Value, name, number, text
 from dualparse.lf.values import time as time_value
-from dualparse.lf.verdict import VALID, Verdict
+from dualparse.lf.verdict import Verdict
 
 MOST_ROWS = 10_000
 SECONDS = 10.0
@@ -51,13 +51,7 @@ class Answering(ABC):
 
     def check(self, form: str) -> Verdict:
         """Whether a form is well formed and its types are right; the database is not asked."""
-        try:
-            self.checker.typed_text(form)
-        except LFSyntaxError as error:
-            return Verdict(surface=False, semantics=False, reason=str(error))
-        except LFExecutionError as error:
-            return Verdict(surface=True, semantics=False, reason=str(error))
-        return VALID
+        return self.checker.verdict(form)
 
     @abstractmethod
     def run(self, statement: Statement, *, seconds: float | None = None, most_rows: int | None = None) -> Answer:

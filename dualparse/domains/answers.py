@@ -10,8 +10,8 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Protocol
 
-from dualparse.lf.errors import LFExecutionError, LFSyntaxError
-from dualparse.lf.verdict import VALID, Verdict
+from dualparse.lf.errors import LF_ERRORS, LFExecutionError, LFSyntaxError
+from dualparse.lf.verdict import VALID, Verdict, refused
 
 CACHE_SIZE = 1 << 16  # forms
 CACHE_BYTES = 64 * 1024**2  # of their texts and answers, and what Python needs to keep them
@@ -57,11 +57,9 @@ class Answers:
     def _run(self, text: str, seconds: float | None = None) -> Outcome:
         try:
             return self.executor.execute(text, seconds=seconds), None, VALID
-        except LFSyntaxError as error:
+        except LF_ERRORS as error:
             # Its own past would keep the frames of the failed run alive for as long as the answer is kept.
-            return "", error.anew(), Verdict(surface=False, semantics=False, reason=str(error))
-        except LFExecutionError as error:
-            return "", error.anew(), Verdict(surface=True, semantics=False, reason=str(error))
+            return "", error.anew(), refused(error)
 
     def fresh(self, text: str, seconds: float | None = None) -> tuple[Verdict, str | None]:
         """Verdict and denotation of a form, within so many seconds; nothing is remembered."""

@@ -35,9 +35,10 @@ from dualparse.domains.nodes import COUNT, PERCENT, Kind, Step, about_it
 from dualparse.domains.reduction import reduced
 from dualparse.domains.schema import LITERAL_KINDS, Declaration, Schema
 from dualparse.domains.signatures import DIRECTIONS, OPERATORS, Signature, by_name
-from dualparse.lf.errors import LFExecutionError, LFSyntaxError
+from dualparse.lf.errors import LF_ERRORS, LFExecutionError, LFSyntaxError
 from dualparse.lf.sexpr import Tree, read, write
 from dualparse.lf.values import FALSE, LITERALS, TRUE, number, read_literal, read_number, text, unquoted
+from dualparse.lf.verdict import VALID, Verdict, refused
 
 FUNCTIONS = by_name()
 MOST_TOP = 1_000_000
@@ -72,6 +73,14 @@ class Checker:
     def typed(self, tree: Tree) -> n.Node:
         """The typed tree of a form; raises `LFSyntaxError` or `LFExecutionError`."""
         return _Reading(self).any(reduced(tree), None)
+
+    def verdict(self, form: str) -> Verdict:
+        """Whether a form's text is well formed and its types are right."""
+        try:
+            self.typed_text(form)
+        except LF_ERRORS as error:
+            return refused(error)
+        return VALID
 
     # -- what the schema says
 

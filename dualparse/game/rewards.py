@@ -26,8 +26,8 @@ from torch import Tensor
 from dualparse.config import GameSettings, RewardSettings
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
-from dualparse.lf.errors import LFExecutionError, LFSyntaxError
-from dualparse.lf.verdict import Verdict
+from dualparse.lf.errors import LF_ERRORS
+from dualparse.lf.verdict import Verdict, refused
 from dualparse.matching.index import Index
 from dualparse.networks.network import TextModel
 from dualparse.plugins import load_object
@@ -171,10 +171,8 @@ def verdict_of(check: Check, text: str) -> Verdict:
     """What a check says; one that raises a logical-form error says "invalid", any other exception is its bug."""
     try:
         return check(text)
-    except LFSyntaxError as error:
-        return Verdict(False, False, error.reason)
-    except LFExecutionError as error:
-        return Verdict(True, False, error.reason)
+    except LF_ERRORS as error:
+        return refused(error)
 
 
 def check_validity(check: Check, source: str, hypotheses: Sequence[str], *, graded: bool = False) -> list[float]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dualparse.lf.errors import LFExecutionError, LFSyntaxError
 from dualparse.lf.ontology import Ontology, TypeBits, read_ontology
 from dualparse.lf.sexpr import MAX_DEPTH, Tree, read, write
-from dualparse.lf.verdict import VALID, Verdict
+from dualparse.lf.verdict import VALID, Verdict, refused
 
 __all__ = ["Ontology", "check", "check_text", "read_ontology"]
 
@@ -31,7 +31,7 @@ def check_text(text: str, ontology: Ontology) -> Verdict:
     try:
         tree = read(text)
     except LFSyntaxError as error:
-        return Verdict(surface=False, semantics=False, reason=str(error))
+        return refused(error)
     return _verdict(tree, ontology)
 
 

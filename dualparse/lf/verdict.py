@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dualparse.lf.errors import LFExecutionError, LFSyntaxError
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -19,3 +21,12 @@ class Verdict:
 
 
 VALID = Verdict(surface=True, semantics=True)
+
+
+def refused(error: LFSyntaxError | LFExecutionError) -> Verdict:
+    """What one of the two errors about a form says: one that cannot run is a tree all the same.
+
+    >>> refused(LFExecutionError("unknown property 'deepth'"))
+    Verdict(surface=True, semantics=False, reason="unknown property 'deepth'")
+    """
+    return Verdict(isinstance(error, LFExecutionError), False, str(error))
