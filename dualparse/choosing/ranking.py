@@ -7,7 +7,7 @@ forms found, so that 0 is certainty. There is no torch here: who ranks need not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -19,18 +19,22 @@ from dualparse.engines.found import Found as Arrays
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
     """One output: its tokens, its log-probability, and the score by which outputs are ranked; `copied`, where it was
-    asked for and is known, is the share of each token that came by copying."""
+    asked for and is known, is the share of each token that came by copying; `parts`, where others than who found it
+    have a say, is what each of them added to its rank, by name."""
 
     tokens: tuple[str, ...]
     log_prob: float
     score: float
     finished: bool
     copied: tuple[float, ...] | None = None
+    parts: tuple[tuple[str, float], ...] = ()
 
     @property
     def text(self) -> str:
         return " ".join(self.tokens)
 
+
+FOUND = "q2lf"  # the part of whoever found a form: its log-probability
 
 Queries = Sequence[Sequence[str]]
 Found = Sequence[Sequence[Hypothesis]]  # the forms of every query
@@ -68,11 +72,11 @@ def rerank(queries: Queries, found: Found, scorers: Sequence[Weighted]) -> list[
     else has a say."""
     if not scorers:
         return [list(forms) for forms in found]
-    ranks = [np.array([form.log_prob for form in forms]) for forms in found]
-    for each in scorers:
-        figures = each.scorer(queries, found)
-        ranks = [rank + each.weight * figure for rank, figure in zip(ranks, figures, strict=True)]
-    return [_scored(forms, rank) for forms, rank in zip(found, ranks, strict=True)]
+    parts = [{FOUND: np.array([form.log_prob for form in forms])} for forms in found]
+    for each in (each for each in scorers if each.weight):
+        for said, figure in zip(parts, each.scorer(queries, found), strict=True):
+            said[each.name] = each.weight * np.asarray(figure)
+    return [_scored(forms, said) for forms, said in zip(found, parts, strict=True)]
 
 
 def with_forms(
@@ -98,8 +102,13 @@ def by_query(values: Sequence[float], found: Found) -> list[np.ndarray]:
     return [np.array(list(islice(left, len(forms)))) for forms in found]
 
 
-def _scored(forms: Sequence[Hypothesis], ranks: np.ndarray) -> list[Hypothesis]:
-    """The forms by rank, each with its share."""
+def _scored(forms: Sequence[Hypothesis], parts: Mapping[str, np.ndarray]) -> list[Hypothesis]:
+    """The forms by rank, each with its share; the rank is the sum of the parts."""
+    ranks = np.sum(list(parts.values()), axis=0)
     whole = np.logaddexp.reduce(ranks) if len(ranks) else 0.0
-    scored = [replace(form, score=score) for form, score in zip(forms, (ranks - whole).tolist(), strict=True)]
+    told = [tuple((name, float(said[place])) for name, said in parts.items()) for place in range(len(forms))]
+    scored = [
+        replace(form, score=score, parts=said)
+        for form, score, said in zip(forms, (ranks - whole).tolist(), told, strict=True)
+    ]
     return sorted(scored, key=lambda form: -form.score)

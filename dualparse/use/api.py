@@ -19,7 +19,7 @@ from dualparse.asking.reply import Reply
 from dualparse.asking.runs import RunAsker
 from dualparse.asking.trust import PRECISION, Trust, write_trust
 from dualparse.asking.weighing import Weighed
-from dualparse.choosing.ranking import Hypothesis, with_forms
+from dualparse.choosing.ranking import FOUND, Hypothesis, with_forms
 from dualparse.data.vocab import SPECIAL, Vocab
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
@@ -254,7 +254,8 @@ class Parser(Parts):
         answer = self._answer(form, hypothesis) if verdict.ok else None
         copies = _copies(meant, hypothesis.tokens, shares)
         chance = weighed.chances.get(hypothesis.text, 0.0)
-        return Parse(form, hypothesis.score, verdict, answer, copies, weighed.reading.notes, chance)
+        parts = dict(hypothesis.parts) or {FOUND: hypothesis.log_prob}
+        return Parse(form, hypothesis.score, verdict, answer, copies, weighed.reading.notes, chance, parts)
 
     def _meant(self, words: Sequence[str]) -> Sequence[str]:
         """What each word of a question can be copied as."""

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dualparse.lf.verdict import Verdict
 
@@ -25,6 +26,9 @@ class Parse:
     probability per token, in a committee the mean over its parsers, or, where both agents choose, of the share among
     the readings found.
 
+    `parts` say what the score is made of: what each of those who choose added to the rank of the reading, by name
+    (q2lf, reconstruction, prior, matcher, reader).
+
     `copies` number the tokens of `form` and the words of `Parser.read(question)`; `notes` say what was guessed about
     the text of the question.
     """
@@ -36,6 +40,7 @@ class Parse:
     copies: tuple[Copy, ...] = ()
     notes: tuple[str, ...] = ()
     probability: float = 0.0
+    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,3 +141,14 @@ def test_nothing_found_is_nothing_ranked(lf2q):
     assert both([lf2q], nothing, 1.0) == nothing
     assert both([lf2q], nothing, 1.0, common([form_model(1)], 1.0)) == nothing
     assert torch.is_grad_enabled()
+
+
+def test_what_each_added_to_a_rank_is_told_by_name(found, lf2q):
+    prior = common([form_model(1)], 0.5)
+    for row in both([lf2q], found, 0.3, prior):
+        assert [name for name, _ in row[0].parts] == ["q2lf", "reconstruction", "prior"]
+        ranks = [sum(part for _, part in form.parts) for form in row]
+        assert ranks == sorted(ranks, reverse=True)
+        assert [form.score - row[0].score for form in row] == pytest.approx([rank - ranks[0] for rank in ranks])
+        assert all(dict(form.parts)["q2lf"] == form.log_prob for form in row)
+    assert all(form.parts == () for row in rerank(QUERIES, found, []) for form in row)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -49,6 +50,9 @@ def parse(
     constrained: bool = typer.Option(
         False, "--constrained", help="Only valid readings: the search writes what the domain's types allow."
     ),
+    explain: bool = typer.Option(
+        False, "--explain", help="What each of those who choose adds to the score: q2lf, lf2q's way back, the matcher."
+    ),
     json_: bool = JSON,
     batch: int = BATCH,
     device: str = DEVICE,
@@ -63,7 +67,7 @@ def parse(
         readings = [parser.read(question) for question in questions]
         return list(zip(readings, parser.parse_readings(readings, k=k, constrained=constrained), strict=True))
 
-    _answer(question, batch, ask, _print_parses if json_ else _show_parses)
+    _answer(question, batch, ask, partial(_print_parses if json_ else _show_parses, explain=explain))
 
 
 def verbalize(
@@ -141,7 +145,7 @@ def _one_by_one(
             yield line, InputError(error.message, path="standard input", line=number)
 
 
-def _print_parses(question: str, answered: Answered) -> None:
+def _print_parses(question: str, answered: Answered, *, explain: bool) -> None:
     reading, parses = answered
     found = [
         {
@@ -152,6 +156,7 @@ def _print_parses(question: str, answered: Answered) -> None:
             "reason": p.verdict.reason,
             "answer": p.answer,
             "copies": [asdict(copy) for copy in p.copies],
+            **({"parts": dict(p.parts)} if explain else {}),
         }
         for p in parses
     ]
@@ -159,11 +164,17 @@ def _print_parses(question: str, answered: Answered) -> None:
     say(json.dumps(line))
 
 
-def _show_parses(question: str, answered: Answered) -> None:
+def _show_parses(question: str, answered: Answered, *, explain: bool) -> None:
     console, (reading, parses) = Screen(), answered
+    names = list(dict.fromkeys(name for p in parses for name in p.parts)) if explain else []
+    told = [*names, "sum"] if len(names) > 1 else names
     table = Table("right", "logical form", "answer", box=None, header_style="bold", pad_edge=False)
+    for name in told:
+        table.add_column(name, justify="right")
     for p in parses:
-        table.add_row(f"{p.probability:.0%}", escape(p.form), _result(p))
+        figures = {**p.parts, "sum": sum(p.parts.values())}
+        said = [f"{figures[name]:.2f}" if name in figures else "" for name in told]
+        table.add_row(f"{p.probability:.0%}", escape(p.form), _result(p), *said)
     console.print(Text(question, "italic"))
     if reading.notes:
         console.print(Text(f"note: {'; '.join(reading.notes)}", "yellow"))

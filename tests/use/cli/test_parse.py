@@ -85,6 +85,23 @@ def test_a_question_is_read_once(run, dualparse, monkeypatch, more):
     assert asked == ["which huts have showers"]
 
 
+def test_what_each_added_to_the_score_is_told_when_asked_for(run, dualparse, tmp_path):
+    question = "which huts have showers"
+    alone = dualparse("parse", run, question, "-k", 2, "--explain").out.splitlines()[1]
+    assert alone.split()[-1] == "q2lf"
+    both = Run(shutil.copytree(run, tmp_path / "run"))
+    search = both.recipe.search.model_copy(update={"reconstruction": 0.5})
+    both.save_recipe(both.recipe.model_copy(update={"search": search}))
+    lines = dualparse("parse", both.folder, question, "-k", 2, "--explain").out.splitlines()
+    assert lines[1].split()[-3:] == ["q2lf", "reconstruction", "sum"]
+    q2lf, back, whole = map(float, lines[2].split()[-3:])
+    assert whole == pytest.approx(q2lf + back, abs=0.011) and back < 0
+    assert "q2lf" not in dualparse("parse", both.folder, question, "-k", 2).out
+    told = json.loads(dualparse("parse", both.folder, question, "--json", "--explain").out)["hypotheses"][0]
+    assert list(told["parts"]) == ["q2lf", "reconstruction"] and told["parts"]["q2lf"] == pytest.approx(q2lf, abs=0.01)
+    assert "parts" not in json.loads(dualparse("parse", both.folder, question, "--json").out)["hypotheses"][0]
+
+
 def test_json_has_the_words_and_the_notes(run, dualparse):
     told = json.loads(dualparse("parse", run, "is the Marmott hut open?", "--json").out)
     assert told["words"] == ["is", "the", "marmot", "hut", "open"]
