@@ -62,16 +62,17 @@ class MatchAsker(Asker):
         """Nothing is held open."""
 
     def _choices(self, found: Sequence[tuple[str, float]]) -> tuple[Choice, ...]:
-        """Readings with different answers, the likeliest first."""
+        """Readings with different answers, that of the nearest form first: many that are less near and come to the same
+        do not outvote it."""
         shares: dict[str, list[float]] = {}
         first: dict[str, str] = {}
         for (form, _), share in zip(found, _shares([score for _, score in found]), strict=True):
             answer = meaning(form, self.domain) or form
             first.setdefault(answer, form)
             shares.setdefault(answer, []).append(share)
-        likeliest = sorted(shares, key=lambda answer: -sum(shares[answer]))[:MOST_CHOICES]
         return tuple(
-            Choice(first[each], self.sayer.say(first[each]), round(sum(shares[each]), 4)) for each in likeliest
+            Choice(first[each], self.sayer.say(first[each]), round(sum(shares[each]), 4))
+            for each in list(shares)[:MOST_CHOICES]
         )
 
     def _answer(self, reply: Reply, form: str) -> Reply:

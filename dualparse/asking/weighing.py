@@ -6,6 +6,7 @@ same numbers stand in `Parse.probability`, in JSON, on the page and in a `Reply`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,13 +15,14 @@ from itertools import chain
 from dualparse.asking.evidence import Candidate, Option, evidence_for, options_of
 from dualparse.asking.familiar import Familiar
 from dualparse.asking.trust import Trust
-from dualparse.choosing.ranking import Hypothesis
+from dualparse.choosing.ranking import FOUND, Hypothesis
 from dualparse.data.examples import load_examples
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
 from dualparse.domains.text import Reading, unknown_names
 from dualparse.lf.errors import LFSyntaxError
 
+AGENTS = (FOUND, "reconstruction")  # what they say of a form is weighed here by itself
 KNOWN = 0.99  # probability of a reading that somebody has said is meant by this very question
 RECALLED = 6.0  # log-probability that a form gains where it was meant by a question like this one, times how alike
 THE_SAME = 20.0  # the same where the questions differ in names and numbers alone
@@ -89,8 +91,8 @@ class Scales:
         alike they are; `known` says that the first form found was said to be meant by this very question."""
         alike = recalled or {}
         candidates = [
-            self._candidate(each, way, _bonus(alike.get(each.tokens, 0.0)), reading)
-            for each, way in zip(found, back, strict=True)
+            self._candidate(each, way, more + _bonus(alike.get(each.tokens, 0.0)), reading)
+            for each, way, more in zip(found, back, _others(found), strict=True)
         ]
         if known:
             first = candidates[0]
@@ -132,6 +134,14 @@ class Scales:
             return self.domain.normalize(form)
         except LFSyntaxError:
             return form
+
+
+def _others(found: Sequence[Hypothesis]) -> list[float]:
+    """How much less than of the form they like best all but the two agents think of each: a matcher, a prior. Where
+    nobody has looked at a form, nothing is held against it."""
+    said = [math.fsum(part for name, part in each.parts if name not in AGENTS) for each in found]
+    most = max((more for each, more in zip(found, said, strict=True) if each.parts), default=0.0)
+    return [more - most if each.parts else 0.0 for each, more in zip(found, said, strict=True)]
 
 
 def _bonus(alike: float) -> float:

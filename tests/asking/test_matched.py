@@ -51,6 +51,8 @@ def test_the_nearest_utterance_answers_and_readings_with_one_answer_are_one(aske
     told = asker._choices([("( all hut )", 1.0), ("( and ( all hut ) ( all hut ) )", 1.0), ("( all peak )", 0.0)])
     assert [choice.form for choice in told] == ["( all hut )", "( all peak )"]
     assert told[0].probability == pytest.approx(0.8446, abs=1e-3)
+    told = asker._choices([("( all peak )", 0.1), ("( all hut )", 0.0), ("( and ( all hut ) ( all hut ) )", 0.0)])
+    assert [choice.form for choice in told] == ["( all peak )", "( all hut )"], "two do not outvote the nearest"
 
 
 def test_what_is_sure_is_answered_what_is_not_is_asked_back_and_what_is_far_refused(asker, monkeypatch):

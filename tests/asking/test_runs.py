@@ -12,6 +12,7 @@ from dualparse.asking.saying import Sayer, own_words
 from dualparse.asking.trust import Trust
 from dualparse.asking.weighing import Scales, Weighed
 from dualparse.asking.yes_no import yes_no
+from dualparse.choosing.ranking import Hypothesis
 from dualparse.config import make_recipe
 from dualparse.domains.registry import open_domain
 from dualparse.domains.text import Reading
@@ -71,6 +72,23 @@ def test_what_is_below_the_cut_is_asked_back_with_readings_in_words():
 def test_what_nobody_would_mean_is_no_choice():
     reply = ask("huts with comfort", huts_with_comfort=({SHOWERS: -0.5, WIFI: -1.0, "( all hut )": -9.0}, 0.5, 1))
     assert [choice.said for choice in reply.choices] == ["huts that have showers", "huts that have wifi"]
+
+
+def found(form: str, log_prob: float, **parts: float) -> Hypothesis:
+    return Hypothesis(tuple(form.split()), log_prob, 0.0, True, parts=tuple(parts.items()))
+
+
+def test_what_a_matcher_says_counts_in_which_answer_is_likeliest():
+    scales, reading = Scales(TRAILS, Trust(), dev_seed=1), Reading(("showers",), ("showers",), ())
+    alone = scales.weigh(reading, [found(SHOWERS, -1.0), found(WIFI, -2.0)], [None, None])
+    assert alone.options[0].form == SHOWERS
+    forms = [found(SHOWERS, -1.0, q2lf=-1.0, matcher=9.0), found(WIFI, -2.0, q2lf=-2.0, matcher=12.0)]
+    assert [option.form for option in scales.weigh(reading, forms, [None, None]).options] == [WIFI, SHOWERS]
+    agents = [found(SHOWERS, -1.0, q2lf=-1.0, reconstruction=0.0), found(WIFI, -2.0, q2lf=-2.0, reconstruction=9.0)]
+    assert scales.weigh(reading, agents, [None, None]).options[0].form == SHOWERS, "the way back is given beside"
+    recalled = found("( all hut )", -1.5)  # nobody has looked at it: nothing is held against it
+    told = scales.weigh(reading, [*forms, recalled], [None] * 3)
+    assert [option.form for option in told.options] == ["( all hut )", WIFI, SHOWERS]
 
 
 def test_of_an_unlikely_reading_the_others_are_not_likelier():
