@@ -18,7 +18,7 @@ $(SET_UP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (PYTHON=/path/to/python make ...)"; exit 1; }
 	@echo "setting up $(VENV) (once, a minute or two)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --editable '.[fast,database]'
+	@$(INSTALL) --editable '.[fast,database,pretrained]'
 	@touch $(SET_UP)
 
 $(READY): $(SET_UP)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.resources import as_file, files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dualparse.asking.asker import FolderAsker
     from dualparse.config import Recipe
     from dualparse.domains.domain import Domain
+    from dualparse.matching.index import Index
     from dualparse.runs import Run
 
 DATABASE, FOLDER, RUN, PLOT = "trails.sqlite", "trails", "run", "curves.png"  # in the demo's folder
@@ -136,9 +138,15 @@ def _compare(
     from dualparse.training.score import score_run
 
     without = _without_labels(asker, domain, console)
+    index = _index(domain, console)
     half = score_run(run, split="test", before=True, device=device)
     game = score_run(run, split="test", device=device)
-    rows = {"no labels: schema and names": [without], "half of the labels": _told(half), "then the game": _told(game)}
+    rows = {"no labels: schema and names": [without]}
+    if index is not None:
+        rows["no labels: what the grammar says"] = [_nearest(index)]
+    rows |= {"half of the labels": _told(half), "then the game": _told(game)}
+    if index is not None:
+        rows["game and grammar together"] = [_together(run, index, device)]
     choosers = ("right answers", "both agents choose")[: max(map(len, rows.values()))]
     table = Table("step", box=None, header_style="bold", pad_edge=False)
     for column in choosers:
@@ -182,6 +190,42 @@ def _without_labels(asker: FolderAsker, domain: Domain, console: Console) -> Map
         "interval_95": bootstrap(np.array(right)),
         "examples": len(right),
     }
+
+
+def _index(domain: Domain, console: Console) -> Index | None:
+    """All that the grammar says, by the matcher as it ships; None without the extra `pretrained`."""
+    from dualparse.matching.adapter import open_matcher
+    from dualparse.matching.index import open_index, templates_of
+
+    if find_spec("transformers") is None or find_spec("tokenizers") is None:
+        return None
+    with console.status("reading all that the grammar says, which takes a minute or two the first time"):
+        return open_index(templates_of(domain), open_matcher())
+
+
+def _nearest(index: Index) -> Mapping[str, Any]:
+    """The forms whose utterances are nearest to the test questions."""
+    from dualparse.data.examples import load_examples
+    from dualparse.training.score import nearest, score_forms
+
+    examples = load_examples(index.domain, dev_seed=1).test
+    return score_forms(nearest(index, [example.query or () for example in examples]), examples, index.domain, {})[0]
+
+
+def _together(run: Run, index: Index, device: torch.device) -> Mapping[str, Any]:
+    """Forms that the agents find and that the grammar has, chosen by both agents and the matcher."""
+    from dualparse.choosing.chooser import Proposed
+    from dualparse.choosing.ranking import Weighted, rerank
+    from dualparse.choosing.scorers import Meaning
+    from dualparse.data.examples import load_examples
+    from dualparse.training.score import score_forms
+
+    domain = index.domain
+    examples = load_examples(domain, dev_seed=1).test
+    queries = [example.query or () for example in examples]
+    found = Proposed(run.search(domain, device), index).choose(queries)
+    scorers = [*run.scorers(domain, device), Weighted("matcher", Meaning(index), 1.0)]
+    return score_forms(rerank(queries, found, scorers), examples, domain, {})[0]
 
 
 def _with_interval(scores: Mapping[str, Any]) -> str:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 from dualparse.config import make_recipe, read_recipe, write_recipe
+from dualparse.domains.embedded import EMBEDDED
+from dualparse.domains.registry import open_domain
+from dualparse.matching.index import Index, open_index, templates_of
+from dualparse.matching.matcher import Matcher
+from dualparse.networks.encoder import open_encoder
 from dualparse.use.cli import demo as command
 
 TINY = {
@@ -19,11 +26,28 @@ TINY = {
 }
 
 
-def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(dualparse, monkeypatch, tmp_path):
+GRAMMAR = """
+(rule $ROOT (huts with showers) (ConstantFn (filter (all hut) has_showers)))
+(rule $ROOT (how many huts are there) (ConstantFn (count (all hut))))
+"""
+
+
+def small_index(folder: Path, encoder: Path) -> Index:
+    """What a grammar of two forms says."""
+    shutil.copytree(EMBEDDED / "trails", folder)
+    (folder / "domain.grammar").write_text(GRAMMAR)
+    matcher = Matcher(open_encoder(str(encoder))).eval()
+    return open_index(templates_of(open_domain(str(folder)), cache=folder / "cache"), matcher, cache=folder / "cache")
+
+
+def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(dualparse, monkeypatch, tmp_path, tiny_encoder):
     monkeypatch.setattr("dualparse.config.read_recipe", lambda path, **_: make_recipe(dict(TINY)))
+    index = small_index(tmp_path / "small", tiny_encoder)
+    monkeypatch.setattr(command, "_index", lambda domain, console: index)
     out = tmp_path / "demo"
     shown = dualparse("demo", "--out", out).out
-    steps = ("no labels: schema and names", "half of the labels", "then the game")
+    steps = ("no labels: schema and names", "no labels: what the grammar says", "half of the labels", "then the game")
+    assert "game and grammar together" in shown
     for part in (*steps, *command.QUESTIONS, f"dualparse serve {out / 'trails'} {out / 'run'}"):
         assert part in shown
     assert shown.count("SELECT") >= 7 and "no answer: " in shown  # seven answers with their SQL, and a refusal
@@ -31,7 +55,9 @@ def test_the_demo_trains_compares_plots_answers_and_can_be_repeated(dualparse, m
     run = out / command.RUN
     metrics = json.loads((run / "metrics.json").read_text())
     assert set(metrics) == {"test", "test.before", "engine"} and "q2lf" in metrics["test.before"]
+    monkeypatch.setattr(command, "_index", lambda domain, console: None)  # without the extra
     again = dualparse("demo", "--out", out)
+    assert "grammar" not in again.out.partition("no labels")[2]
     assert again.code == 0 and "finished before, kept" in again.out
     assert "before" in dualparse("evaluate", run, "--split", "dev", "--before").out
     assert (run / "predictions.dev.before.jsonl").exists()
