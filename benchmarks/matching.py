@@ -2,7 +2,7 @@
 
     python -m benchmarks.matching [--rows none others few-16 ...] [--seeds 1 2 3] [--jobs 8] [--device auto]
                                   [--encoder minilm] [--fewshot FOLDER] [--known FILE] [--seconds 400]
-                                  [--out results/bench-matching.jsonl] [--show]
+                                  [--out results/bench-matching.jsonl] [--dev] [--show]
 
 A row says what a matcher learns from:
 
@@ -15,10 +15,11 @@ A row says what a matcher learns from:
 
 Dev is a fifth of the training pairs and never trained on. How much a second reader counts is chosen on dev, of the
 other domains where the domain itself has no labels; few labels leave no dev, and there it counts as much as the
-matcher. Every cell is scored on test in two ways: the matcher alone, and with the second reader where the row has one.
-Whatever learns begins with the adapter that ships with the package. A cell that the file has already, with the same
-settings, is left out, so a run can be taken up again; of a cell with several records the last one counts. Cells come
-seed by seed, the rows in the order they are given; after `--seconds` what is not done is left.
+matcher. Every cell is scored in two ways: the matcher alone, and with the second reader where the row has one.
+The matcher begins with the adapter that ships. `--dev` leaves test out and stores nothing. A cell that the
+file has already, with the same settings, is left out, so a run can be taken up again; of a cell with several records
+the last one counts. Cells come seed by seed, the rows in the order they are given; after `--seconds` what is not done
+is left.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import json
 import multiprocessing
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -57,7 +58,7 @@ class Row:
     """What is learned from: the share of the pairs that are labeled, or a number of them; and how long."""
 
     updates: int
-    reader: int = 0  # its updates; 0: there is none
+    reader: int | None = None  # updates of the second reader; None: there is none
     labeled: float = 1.0
     few: int = 0
     together: bool = False
@@ -158,6 +159,7 @@ def run_cell(
     device: str,
     *,
     until: float = float("inf"),
+    test: bool = True,
 ) -> list[dict]:
     """One training; a record for every domain it answers."""
     row, started = ROWS[name], time.perf_counter()
@@ -183,7 +185,7 @@ def run_cell(
     for d in answered:
         record = {"row": name, "seed": seed, "domain": d, "settings": _settings(name), "encoder": encoder}
         record |= {"labels": sum(asked[x].labels[row.share] for x in taught) if row.updates else 0}
-        for split, questions in (("dev", asked[d].dev), ("test", asked[d].test)):
+        for split, questions in (("dev", asked[d].dev), *([("test", asked[d].test)] if test else ())):
             found = ranked[d] if split == "dev" else answers(matcher, reader, asked[d], questions)
             record[split] = {"matcher": accuracy(asked[d], questions, found, 0.0), "examples": len(questions)}
             record[split] |= {"among_10": among(asked[d], questions, found, 10)}
@@ -242,25 +244,25 @@ def read_records(path: Path) -> dict[Cell, dict]:
 _ASKED: dict[str, Asked] = {}  # what the processes of a run have in common; read before they are forked
 
 
-def _work(cell: Cell, encoder: str, device: str, until: float) -> list[dict]:
+def _work(cell: Cell, encoder: str, device: str, until: float, test: bool) -> list[dict]:
     torch.set_num_threads(1)
     if time.time() > until:
         return []
     try:
-        return run_cell(*cell, _ASKED, encoder, device, until=until)
+        return run_cell(*cell, _ASKED, encoder, device, until=until, test=test)
     except TooLate:
         return []
 
 
-def show(records: dict[Cell, dict]) -> None:
+def show(records: dict[Cell, dict], split: str = "test") -> None:
     """The mean over domains, for every row its seeds."""
     for row in ROWS:
         mine = [record for record in records.values() if record["row"] == row]
         for way in ("matcher", "reader"):
             by_seed: dict[int, list[float]] = {}
             for record in mine:
-                if way in record["test"]:
-                    by_seed.setdefault(record["seed"], []).append(record["test"][way])
+                if way in record[split]:
+                    by_seed.setdefault(record["seed"], []).append(record[split][way])
             means = [mean(scores) for scores in by_seed.values() if len(scores) == len(DOMAINS)]
             if means:
                 print(f"{row:10} {way:8} {mean(means):5.1f}  ({', '.join(f'{each:.1f}' for each in means)})")
@@ -280,6 +282,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=float("inf"), help="after which nothing new is stored")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench-matching.jsonl")
+    parser.add_argument("--dev", action="store_true", help="score dev alone, and store nothing")
     parser.add_argument("--show", action="store_true", help="only print what the file has")
     options = parser.parse_args()
     if options.show:
@@ -296,16 +299,24 @@ def main() -> None:
         _ASKED.update(read_domains(options.domains, options.fewshot, options.known))
         open_matcher(options.encoder)  # what it imports is there in all processes
     options.out.parent.mkdir(parents=True, exist_ok=True)
+    found = read_records(options.out)
+    for records in _done(left, options, device, until):
+        found |= {(record["row"], record["seed"], record["domain"]): record for record in records}
+        if not options.dev:
+            with options.out.open("a", encoding="utf-8") as out:
+                out.writelines(json.dumps(record) + "\n" for record in records)
+    show(found, "dev" if options.dev else "test")
+
+
+def _done(left: Sequence[Cell], options: argparse.Namespace, device: str, until: float) -> Iterator[list[dict]]:
+    """The records of the cells as they get finished, told on the screen."""
     context, started = multiprocessing.get_context("fork"), time.time()
-    with ProcessPoolExecutor(options.jobs, mp_context=context) as pool, options.out.open("a", encoding="utf-8") as out:
-        waiting = {pool.submit(_work, cell, options.encoder, device, until): cell for cell in left}
+    with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
+        waiting = {pool.submit(_work, cell, options.encoder, device, until, not options.dev): cell for cell in left}
         for count, done in enumerate(as_completed(waiting), 1):
-            for record in done.result():
-                out.write(json.dumps(record) + "\n")
-            out.flush()
             told = "" if done.result() else ": no time left"
             print(f"{count} of {len(left)}, {time.time() - started:.0f} s: {waiting[done]}{told}", flush=True)
-    show(read_records(options.out))
+            yield done.result()
 
 
 def _settings(row: str) -> dict:

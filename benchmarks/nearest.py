@@ -4,8 +4,8 @@ Beside: plain products in single precision, and faiss where that is installed (`
 
     python -m benchmarks.nearest [--vectors 1000000] [--threads 2] [--out results/bench-nearest.json]
 
-All ways are exact but faiss' 8 bits. Times are for one question, the best and the median of several; the vectors are
-random, of the width of MiniLM's.
+All ways are exact but faiss' 8 bits. Times are for one question, the best and the median of several, with the share of
+the cores that others had meanwhile; the vectors are random, of the width of MiniLM's.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 import torch
 from torch.nn import functional as F
 
+from benchmarks.load import watched
 from dualparse.lab.sweep.jobs import current_commit, hardware, software
 from dualparse.matching.vectors import Vectors
 
@@ -80,9 +81,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench-nearest.json")
     options = parser.parse_args()
-    found = measured(options.vectors, options.threads)
+    with watched() as watch:
+        found = measured(options.vectors, options.threads)
     ratio = round(found["single precision"]["best_ms"] / found["8 bits, then exact"]["best_ms"], 2)
     facts = {"vectors": options.vectors, "width": WIDTH, "k": K, "threads": options.threads, "ways": found}
+    facts |= {"others_meanwhile": round(watch.others, 2)}
     made = {"commit": current_commit(), "hardware": hardware(torch.device("cpu")), "software": software()}
     options.out.write_text(json.dumps({**facts, "ratio": ratio, **made}, indent=1) + "\n", encoding="utf-8")
     for name, times in found.items():
