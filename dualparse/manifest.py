@@ -87,7 +87,7 @@ def _read(path: Path) -> dict[str, dict[str, int | str]]:
         files = json.loads(path.read_bytes())["files"]
         if all(_is_below(name) and told.keys() == {"size", "sha256"} for name, told in files.items()):
             return files
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         pass
     raise InputError("damaged: not the manifest of a run", path=path)
 

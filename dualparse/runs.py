@@ -288,7 +288,7 @@ class Run:
         path = self.folder / "metrics.json"
         try:
             return dict(json.loads(path.read_bytes())) if path.exists() else {}
-        except (ValueError, TypeError):  # not JSON, not UTF-8, not an object
+        except (ValueError, TypeError, RecursionError):  # not JSON, not UTF-8, not an object
             raise InputError("not a JSON object; delete it and evaluate again", path=path) from None
 
     def save_metrics(self, metrics: Mapping[str, Any]) -> None:

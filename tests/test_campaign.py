@@ -15,7 +15,8 @@ from benchmarks.campaign.table import BEGIN, END, put_into, store, table
 from benchmarks.campaign.worker import PARTS, part_class
 
 ROOT = Path(__file__).parents[1]
-CASES = {"forms": 400, "sql": 60}  # tried here, one after the other
+CASES = {"forms": 400, "sql": 60, "readers": 60, "damage": 20}  # tried here, one after the other
+IN_A_PROCESS = {"kills": 2, "fill": 3}  # use/service/test_openapi.py is the short version of `requests`
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -28,6 +29,12 @@ def test_no_promise_breaks_in_the_first_cases(name, tmp_path):
     finally:
         part.close()
     assert kinds.total() >= CASES[name] and len(kinds) > 1, kinds
+
+
+@pytest.mark.parametrize(("name", "cases"), IN_A_PROCESS.items())
+def test_no_promise_breaks_in_a_process_of_its_own(name, cases, tmp_path):
+    outcome = run_part(name, seed=2, seconds=120.0, cases=cases, failures=tmp_path)
+    assert outcome.failures == 0 and outcome.cases >= cases, [path.read_text() for path in tmp_path.iterdir()]
 
 
 def test_a_case_is_the_same_every_time(tmp_path):

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections import deque
 from pathlib import Path
 
@@ -17,6 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from dualparse import manifest
+from dualparse.asking.journal import Journal, read_journal
+from dualparse.asking.memory import read_lessons
+from dualparse.asking.trust import read_trust
 from dualparse.config import make_recipe, read_recipe
 from dualparse.domains.embedded import EMBEDDED
 from dualparse.domains.folder import load
@@ -24,6 +29,7 @@ from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.files import FULL, write_text
 from dualparse.lab.mistakes import read_mistakes
+from dualparse.lab.store import Store
 from dualparse.lab.sweep.grid import read_grid
 from dualparse.lf.grammar import read_grammar
 from dualparse.lines import numbered_lines, read_regular
@@ -129,6 +135,41 @@ def test_millions_of_empty_lines_take_no_memory_each(tmp_path):
     path = tmp_path / "lines"
     path.write_bytes(b"\n" * 3_000_000 + b"end")
     assert deque(numbered_lines(path), maxlen=1).pop() == (3_000_001, "end")
+
+
+def test_an_error_is_one_line_that_fits_a_screen():
+    told = str(InputError("x" * 10**6 + "\x1b[31m\nred" + "\U000e0001" * 10**5, path="a\u202eb\n", line=3))
+    assert told.isprintable() and len(told) < 4_000
+    assert told.startswith("a\\u202eb\\n:3: xxx") and "..." in told
+    assert InputError(told).message == told, "one error may quote another"
+
+
+@pytest.mark.parametrize("text", ['{"a":' * 200_000, "[" * 200_000, '{"files": ' * 50_000], ids=lambda text: text[:9])
+def test_json_that_nests_without_end_is_told(text, tmp_path):
+    for name in ("manifest.json", "confidence.json", "learned.jsonl", "metrics.json", "store.json", "j.jsonl"):
+        (tmp_path / name).write_text(text + "\n")
+    readers = (
+        lambda: manifest.verify(tmp_path),
+        lambda: read_trust(tmp_path),
+        lambda: read_lessons(tmp_path),
+        lambda: Run(tmp_path).metrics(),
+        lambda: Store(tmp_path).read(),
+    )
+    for read in readers:
+        with pytest.raises(InputError):
+            read()
+    assert Journal(tmp_path / "j.jsonl").records() == []
+
+
+def test_a_journal_of_nothing_but_damage_takes_no_memory_for_each_line(tmp_path):
+    path = tmp_path / "j.jsonl"
+    path.write_bytes(b"\n" * 3_000_000)
+    tracemalloc.start()
+    try:
+        assert read_journal(path) == []
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 # -- what a folder may lead to

@@ -6,11 +6,20 @@ A case is known by its part, the seed and its number, and by nothing that went b
 
 from __future__ import annotations
 
+import ctypes
 import random
+import signal
+import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from pathlib import Path
 from typing import ClassVar
+
+
+def end_with_parent() -> None:
+    """From now on this process is killed when the one that started it ends; where the system knows of such a thing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 class Broken(Exception):
@@ -37,6 +46,7 @@ class Part(ABC):
     cases: ClassVar[int]  # how many of them are a whole campaign
     share: ClassVar[float]  # of the time of a campaign
     patience: ClassVar[float] = 60.0  # seconds after which a case counts as hanging
+    memory: ClassVar[int] = 0  # bytes that the process may map; 0: as many as there are
 
     def __init__(self, place: Path, *, seed: int, seconds: float):
         self.place, self.seed, self.seconds = place, seed, seconds

@@ -30,7 +30,7 @@ from dualparse.database.source import open_source
 from dualparse.domains.plain import Plain
 from dualparse.lf.errors import LF_ERRORS
 
-FORMS = 50  # over one database
+FORMS = 250  # over one database
 DIALECTS = ("sqlite", "duckdb")  # that answer
 OTHERS = ("postgres", "trino", "spark")  # of which the text alone is looked at
 RUN = 5  # of so many forms one is run, and one is compiled for another engine, too
@@ -114,6 +114,7 @@ class Sql(Part):
         opened = sqlite3.connect(self.path) if dialect == "sqlite" else duckdb.connect(str(self.path))
         with closing(opened) as connection:
             storage = ISO if dialect == "sqlite" else NATIVE  # SQLite has no type for dates
+            connection.execute("BEGIN")
             model = copied(self.world, SCHEMA, dialect, connection.execute, storage, named=_hostile(rng))
             connection.commit()
         self._before = _digest(self.path)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import resource
 import struct
 import sys
 import time
@@ -20,11 +21,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.campaign.part import Part
+from benchmarks.campaign.part import Part, end_with_parent
 
 PARTS = {
     "forms": "benchmarks.campaign.forms:Forms",
     "sql": "benchmarks.campaign.sql:Sql",
+    "readers": "benchmarks.campaign.readers:Readers",
+    "damage": "benchmarks.campaign.damage:Damage",
+    "kills": "benchmarks.campaign.kills:Kills",
+    "fill": "benchmarks.campaign.fill:Fill",
+    "requests": "benchmarks.campaign.requests:Requests",
 }
 FAILED = 3  # exit code of a process whose last case failed
 TESTS = Path(__file__).parents[2] / "tests"  # random forms and small runs are the tests' own
@@ -66,6 +72,8 @@ class Board:
 def work(board: Board, told: dict[str, Any]) -> int:
     """Run cases from a number on, until there are enough units, or no time is left."""
     place = Path(told["place"])
+    if most := part_class(told["part"]).memory:
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     part = part_class(told["part"])(place, seed=told["seed"], seconds=told["seconds"])
     kinds: Counter[str] = Counter()
     number, units = told["first"], 0
@@ -96,4 +104,5 @@ def note_failure(folder: Path, told: dict[str, Any], number: int, input: object,
 
 
 if __name__ == "__main__":
+    end_with_parent()
     sys.exit(work(Board(Path(sys.argv[1])), json.loads(sys.argv[2])))

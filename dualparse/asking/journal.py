@@ -15,7 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_hex
@@ -140,30 +140,44 @@ def read_journal(path: Path) -> list[Record]:
     if not path.is_file():
         raise InputError("no journal here: nothing was asked with one, and nobody has given feedback", path=path)
     found, damaged = _records(path)
-    if damaged:
-        shown = ", ".join(map(str, damaged[:5]))
-        _log.warning("%s: %d damaged lines are left out (%s)", path, len(damaged), shown)
+    if damaged.count:
+        shown = ", ".join(map(str, damaged.first))
+        _log.warning("%s: %d damaged lines are left out (%s)", path, damaged.count, shown)
     return found
 
 
 def verify_journal(path: Path) -> int:
     """How many records a journal has; `InputError` for the first that is not as it was written."""
     found, damaged = _records(path)
-    if damaged:
-        raise InputError("damaged: not the record that was written", path=path, line=damaged[0])
+    if damaged.count:
+        raise InputError("damaged: not the record that was written", path=path, line=damaged.first[0])
     return len(found)
 
 
-def _records(path: Path) -> tuple[list[Record], list[int]]:
-    """The whole records, and the numbers of damaged lines."""
+@dataclass
+class _Damaged:
+    """How many lines of a file are damaged, and the first of their numbers: there may be millions."""
+
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, number: int) -> None:
+        self.count += 1
+        if self.count <= 5:
+            self.first.append(number)
+
+
+def _records(path: Path) -> tuple[list[Record], _Damaged]:
+    """The whole records, and the damaged lines."""
     found: list[Record] = []
-    damaged: list[int] = []
-    for number, line in enumerate(path.read_bytes().splitlines(keepends=True), start=1):
-        record = _read(line)
-        if record is None:
-            damaged.append(number)
-        else:
-            found.append(record)
+    damaged = _Damaged()
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            record = _read(line)
+            if record is None:
+                damaged.add(number)
+            else:
+                found.append(record)
     return found, damaged
 
 
@@ -199,14 +213,14 @@ def _checksum(text: str) -> str:
 def _read(line: bytes) -> Record | None:
     """The record of a line; None for a line that is not as it was written."""
     try:
-        if not line.endswith(b"\n"):
+        if not line.endswith(b'"}\n'):
             return None
         told = json.loads(line)
         checksum = told.pop("sum")
         if checksum != _checksum(json.dumps(told, ensure_ascii=False, sort_keys=True)):
             return None
         return Record(**{each.name: told[each.name] for each in fields(Record)})
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -123,7 +123,7 @@ def read_lessons(folder: Path) -> list[Lesson]:
         try:
             told = json.loads(line)
             found.append(Lesson(tuple(told["words"].split()), tuple(told["form"].split())))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError('not a lesson: expected {"words": ..., "form": ...}', path=path, line=number) from None
     return found
 

@@ -133,6 +133,6 @@ def read_trust_file(path: Path) -> Trust:
         told = json.loads(path.read_bytes())
         right, topic = (read_confidence(told.pop(name)) for name in ("right", "topic"))
         return Trust(right, topic, **told)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         reason = f"damaged: not what calibration wrote ({error}); dualparse evaluate RUN --calibration makes it anew"
         raise InputError(reason, path=path) from None

@@ -14,7 +14,7 @@ from pathlib import Path
 import tomli_w
 
 from dualparse.database import names, ontology_file, synonyms
-from dualparse.database.folder import GENERATED, SYNONYMS, is_connected
+from dualparse.database.folder import GENERATED, SYNONYMS
 from dualparse.database.gone import without_gone
 from dualparse.database.infer import Found, Hidden, Progress, infer
 from dualparse.database.location import Location
@@ -76,6 +76,7 @@ def connect(location: Location, folder: Path, *, progress: Progress = lambda wha
         list(found.hidden),
         list(found.notes),
     )
+    (folder / GENERATED).mkdir(parents=True, exist_ok=True)  # first: what a full disk cuts off here can be gone on with
     _write_description(folder, location, tables, report)
     lines = ontology_file.lines_of(found.database, _hidden(found))
     edited = ontology_file.read_lines(folder / ONTOLOGY) if (folder / ONTOLOGY).is_file() else []
@@ -88,7 +89,7 @@ def connect(location: Location, folder: Path, *, progress: Progress = lambda wha
 def _check_target(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; expected a folder to write to", path=folder)
-    if folder.is_dir() and any(folder.iterdir()) and not is_connected(folder):
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / GENERATED).is_dir():
         raise InputError("there is something else in this folder; name a new one", path=folder)
 
 

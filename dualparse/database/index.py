@@ -12,7 +12,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -153,7 +153,7 @@ def build_index(connected: Connected, source: Source, *, progress: Progress = la
     """Read all names of a database into a new index."""
     path = connected.folder / INDEX
     parts = _parts(connected)
-    with replacing(path) as made:
+    with replacing(path) as made, _told(path):
         with closing(sqlite3.connect(made, isolation_level=None)) as connection:
             connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -40000;")
             connection.executescript(_TABLES)
@@ -171,6 +171,17 @@ def build_index(connected: Connected, source: Source, *, progress: Progress = la
         progress("", len(parts), len(parts))
     _seal(path)
     return path
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What SQLite says of a disk that takes no more, as an error for people."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY):
+            raise
+        raise InputError(f"cannot write: {error}", path=path) from None
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -55,10 +55,10 @@ class Statement:
     def sql(self, *, pretty: bool = False, limit: int | None = None) -> str:
         """The text; `limit` is put around what has no smaller one."""
         positional = self.dialect in POSITIONAL
-        select = self._marked() if positional else self.select
+        select = self._marked() if positional else self.select.copy()
         if limit is not None and select.args.get("limit") is None:
-            select = select.limit(limit)
-        text = select.sql(dialect=self.dialect, pretty=pretty)
+            select = select.limit(limit, copy=False)
+        text = select.sql(dialect=self.dialect, pretty=pretty, copy=False)
         return re.sub(rf":{_MARK}\w+", "?", text) if positional else text
 
     def _marked(self) -> exp.Query:

@@ -174,7 +174,7 @@ def _object(text: str, path: Path, line: int) -> Result:
 def _parsed(text: str | bytes, path: Path, line: int | None) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError("not JSON", path=path, line=line) from None
 
 

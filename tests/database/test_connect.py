@@ -396,3 +396,15 @@ def test_a_world_as_a_database_says_how_its_things_hang_together(tmp_path):
         kinds = {each.name: each.kind for each in same.properties}
         assert {each.name: each.kind for each in table.properties}.items() <= kinds.items()
     assert not [note for note in report.notes if "no key" in note]
+
+
+def test_a_connect_that_a_full_disk_cut_off_is_gone_on_with(shop, tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise InputError("cannot write: No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dualparse.database.connect.write_text", full)
+        with pytest.raises(InputError, match="No space left"):
+            connect(locate(str(shop)), tmp_path / "folder")
+    connect(locate(str(shop)), tmp_path / "folder")
+    assert read_connected(tmp_path / "folder").database.by_name

@@ -17,7 +17,7 @@ from dualparse.database.candidates import candidates
 from dualparse.database.connect import connect
 from dualparse.database.fold import fold, squash, tokens
 from dualparse.database.folder import read_connected
-from dualparse.database.index import index_of, verify_index
+from dualparse.database.index import _told, index_of, verify_index
 from dualparse.database.location import locate
 from dualparse.errors import InputError
 
@@ -235,3 +235,15 @@ def connected_once(tmp_path_factory):
     connect(locate(str(sqlite_file(folder / "shop.sqlite", SHOP))), folder / "out")
     with index_of(read_connected(folder / "out")) as index:
         yield index
+
+
+def test_a_disk_that_is_full_is_told_in_one_line(tmp_path):
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("PRAGMA max_page_count = 1")
+        with (
+            pytest.raises(InputError, match=r"values\.sqlite: cannot write: database or disk is full"),
+            _told(tmp_path / "values.sqlite"),
+        ):
+            connection.execute("CREATE TABLE t (a)")
+        with pytest.raises(sqlite3.OperationalError), _told(tmp_path):
+            connection.execute("SELECT nonsense")

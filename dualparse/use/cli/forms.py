@@ -10,7 +10,7 @@ import typer
 
 from dualparse.domains.domain import Domain
 from dualparse.domains.registry import open_domain
-from dualparse.errors import InputError
+from dualparse.errors import InputError, spelt_out
 from dualparse.lf.errors import LF_ERRORS
 from dualparse.use.cli.lines import Unusable, text_lines
 
@@ -75,12 +75,5 @@ def _answer_lines(file: str, answer: Callable[[str], str]) -> None:
     out = sys.stdout.buffer  # UTF-8 whatever the locale says, as the input is
     for text in text_lines(file):
         line = f"error: {text.reason}" if isinstance(text, Unusable) else answer(text)
-        out.write(_shown(line).encode() + b"\n")
+        out.write(spelt_out(line).encode() + b"\n")
         out.flush()
-
-
-def _shown(line: str) -> str:
-    """A form may carry characters that a terminal would obey: they are spelt out."""
-    if line.isprintable():
-        return line
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line)
