@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from math import isfinite
 
 from sqlglot import exp
 
@@ -136,7 +137,9 @@ def _kind(column: RawColumn, values: list[object]) -> tuple[str, str]:
 
 
 def _number_kind(column: RawColumn, words: tuple[str, ...], values: list[float]) -> tuple[str, str]:
-    seen = set(values)
+    seen = {value for value in values if isfinite(value)}
+    if not seen:
+        return "number", "native"
     if seen <= {0, 1} and (column.type == BOOLEAN or seen == {0, 1} or (words and words[0] in _FLAG_WORDS)):
         return "boolean", "native"
     low, high = min(seen), max(seen)

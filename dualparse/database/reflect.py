@@ -121,12 +121,14 @@ def _sqlalchemy(source: Source) -> Raw:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # a type SQLAlchemy does not know is found by its values
             inspector = inspect(engine)
+            held = _held_by_others(source)
             for schema in _schemas(inspector, source.dialect):
                 place = schema or None
                 views = [*inspector.get_view_names(schema=place)]
                 if source.dialect == POSTGRES:
                     views += inspector.get_materialized_view_names(schema=place)
-                for name in sorted(inspector.get_table_names(schema=place)):
+                shown = schema or (inspector.default_schema_name if source.dialect == POSTGRES else "") or ""
+                for name in sorted(set(inspector.get_table_names(schema=place)) - held.get(shown, set())):
                     _add(tables, notes, inspector, name, schema, view=False)
                 for name in sorted(views):
                     _add(tables, notes, inspector, name, schema, view=True)
@@ -135,6 +137,21 @@ def _sqlalchemy(source: Source) -> Raw:
             raise error.orig from None  # in the engine's own words, which `explained` knows
         raise
     return Raw(tuple(tables), tuple(notes))
+
+
+def _held_by_others(source: Source) -> dict[str, set[str]]:
+    """Tables by schema in which others keep what is theirs: partitions, and those behind a full-text index."""
+    if source.dialect == POSTGRES:
+        places = exp.select("n.nspname", "c.relname").from_("pg_catalog.pg_class AS c")
+        joined = places.join("pg_catalog.pg_namespace AS n", on="n.oid = c.relnamespace")
+        found = source.rows(joined.where("c.relispartition"))
+    else:
+        listed = source.rows(exp.Pragma(this=exp.var("table_list")))  # nothing, of a SQLite that does not know it
+        found = [("", name) for _, name, kind, *_ in listed if kind == "shadow"]
+    held: dict[str, set[str]] = {}
+    for schema, name in found:
+        held.setdefault(schema, set()).add(name)
+    return held
 
 
 def _schemas(inspector: Inspector, dialect: str) -> list[str]:

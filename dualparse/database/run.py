@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from dualparse.database.compile import compile_node
@@ -170,10 +171,12 @@ def value_of(found: Any, output: Output) -> Cell:
     return text(str(found))
 
 
-def _number(found: Any, unit: str) -> Value:
+def _number(found: Any, unit: str) -> Cell:
     amount = float(found) if isinstance(found, (int, float, Decimal)) else None
-    if amount is None or amount != amount or amount in (float("inf"), float("-inf")):
+    if amount is None:
         raise LFExecutionError(f"the database gave {str(found)[:40]!r} for a number")
+    if not isfinite(amount):  # what some programs write where nothing is known
+        return None
     return number(int(found) if isinstance(found, int) else amount, unit)
 
 

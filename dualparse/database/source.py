@@ -10,13 +10,16 @@ loaded when a database of its kind is opened: together they would take longer th
 
 from __future__ import annotations
 
+import atexit
 import sqlite3
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from sqlglot import exp
 
@@ -52,6 +55,7 @@ class Source:
 
     def __init__(self, location: Location, connection: Any, notes: Sequence[str] = ()):
         self.location, self.dialect, self.connection, self.notes = location, location.dialect, connection, tuple(notes)
+        _open.add(self)
 
     def __enter__(self) -> Source:
         return self
@@ -109,6 +113,17 @@ class Source:
         if self.dialect == POSTGRES and not parameters:  # a cursor on the server: rows come as they are asked for
             return self.connection.cursor(name="dualparse")
         return self.connection.cursor()
+
+
+_open: WeakSet[Source] = WeakSet()
+
+
+@atexit.register
+def _let_go() -> None:
+    """Let go of what is open when the program ends: DuckDB complains of a connection that is there after that."""
+    for source in list(_open):
+        source.close()
+        source.connection = None
 
 
 def open_source(location: Location) -> Source:
@@ -207,9 +222,32 @@ def _postgres(location: Location) -> psycopg.Connection:
     told: dict[str, Any] = {key: value for key, value in url.query.items() if key != "options"}
     known = {"host": url.host, "port": url.port, "user": url.username, "password": url.password}
     given: dict[str, Any] = {key: value for key, value in known.items() if value is not None}
-    return psycopg.connect(
+    connection = psycopg.connect(
         dbname=url.database or "", options=options, connect_timeout=5, application_name="dualparse", **given, **told
     )
+    _take_any_date(connection)
+    return connection
+
+
+def _take_any_date(connection: psycopg.Connection) -> None:
+    """Days that Python's calendar does not have: `infinity` is its last one, `-infinity` its first, as in DuckDB; one
+    before Christ is not known."""
+    from psycopg import DataError
+    from psycopg.types.datetime import DateLoader, TimestampLoader, TimestamptzLoader
+
+    def lenient(loader: Any, first: Any, last: Any) -> Any:
+        def load(self: Any, data: Any) -> Any:
+            try:
+                return loader.load(self, data)
+            except DataError:
+                return {b"infinity": last, b"-infinity": first}.get(bytes(data))
+
+        return type(loader.__name__, (loader,), {"load": load})
+
+    connection.adapters.register_loader("date", lenient(DateLoader, date.min, date.max))
+    connection.adapters.register_loader("timestamp", lenient(TimestampLoader, datetime.min, datetime.max))
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    connection.adapters.register_loader("timestamptz", lenient(TimestamptzLoader, first, last))
 
 
 @contextmanager

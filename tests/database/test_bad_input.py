@@ -21,6 +21,7 @@ from dualparse.database.connect import connect
 from dualparse.database.folder import read_connected
 from dualparse.database.index import index_of
 from dualparse.database.location import locate
+from dualparse.database.run import Runner
 from dualparse.database.source import open_source
 from dualparse.errors import InputError
 
@@ -232,6 +233,46 @@ def test_text_that_is_not_utf_8_in_sqlite(read, tmp_path):
     script = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO t VALUES (1, CAST(x'4672e964' AS TEXT))"
     _, found = read(sqlite_file(tmp_path / "latin.sqlite", script))
     assert found.by_name["t"].label == ("name",)
+
+
+def test_tables_behind_a_full_text_index_and_partitions_are_no_tables_of_their_own(read, tmp_path, postgres_url):
+    script = "CREATE TABLE notes (id INTEGER PRIMARY KEY, name TEXT); CREATE VIRTUAL TABLE found USING fts5(body)"
+    _, model = read(sqlite_file(tmp_path / "notes.sqlite", script))
+    assert set(model.by_name) == {"note"}
+    with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as connection:
+        connection.execute("CREATE DATABASE parts")
+    with psycopg.connect(f"{postgres_url}/parts", autocommit=True) as connection:
+        connection.execute("CREATE TABLE visits (id INT, name TEXT, year INT) PARTITION BY RANGE (year)")
+        connection.execute("CREATE TABLE visits_old PARTITION OF visits FOR VALUES FROM (0) TO (2020)")
+        connection.execute("INSERT INTO visits VALUES (1, 'first', 2019)")
+    report = connect(locate(f"{postgres_url}/parts"), tmp_path / "parts")
+    assert set(read_connected(tmp_path / "parts").database.by_name) == {"visit"} and report.rows == 1
+
+
+def test_numbers_that_are_none_are_not_recorded(tmp_path):
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR, v DOUBLE)")
+        connection.execute("INSERT INTO t VALUES (1, 'a', 'nan'), (2, 'b', 'inf'), (3, 'c', 2)")
+    connect(locate(str(tmp_path / "a.duckdb")), tmp_path / "out")
+    connected = read_connected(tmp_path / "out")
+    with open_source(connected.location) as source:
+        answer = Runner(source, connected.database).answer("( select ( all t ) v )")
+    assert sorted(answer.values, key=str) == [("a", None), ("b", None), ("c", 2)]
+
+
+def test_days_that_no_calendar_of_python_has(tmp_path, postgres_url):
+    with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as connection:
+        connection.execute("CREATE DATABASE days")
+    with psycopg.connect(f"{postgres_url}/days", autocommit=True) as connection:
+        connection.execute("CREATE TABLE reigns (id INT PRIMARY KEY, name TEXT, ends DATE, told TIMESTAMPTZ)")
+        connection.execute(
+            "INSERT INTO reigns VALUES (1, 'Ann', 'infinity', '-infinity'), (2, 'Caesar', '0044-03-15 BC', NULL)"
+        )
+    connect(locate(f"{postgres_url}/days"), tmp_path / "out")
+    connected = read_connected(tmp_path / "out")
+    with open_source(connected.location) as source:
+        answer = Runner(source, connected.database).answer("( select ( all reign ) ends )")
+    assert sorted(answer.values, key=str) == [("Ann", "9999-12-31"), ("Caesar", None)]
 
 
 # -- CSV and Parquet
