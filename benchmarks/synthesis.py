@@ -22,7 +22,8 @@ from dualparse.files import write_text
 from dualparse.lf.grammar import Deriver, Grammar, read_grammar, swappable_types, swapped
 from dualparse.lf.recombine import conditions, opened, places, without
 from dualparse.lf.sexpr import Tree, read, write
-from dualparse.synthesis.forms import keep_valid, spell, synthesize
+from dualparse.synthesis.derived import keep_valid, spell
+from dualparse.synthesis.forms import synthesize
 
 ATIS_FORMS = 4592  # as many as the paper made
 TRAILS_FORMS = 500

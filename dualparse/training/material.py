@@ -31,7 +31,8 @@ from dualparse.fetch.benchmarks import glove_path, require
 from dualparse.lf.grammar import Limits
 from dualparse.networks.network import Network
 from dualparse.synthesis.analogy import by_analogy
-from dualparse.synthesis.forms import canonical_pairs, synthesize
+from dualparse.synthesis.forms import synthesize
+from dualparse.synthesis.made import canonical_pairs
 from dualparse.synthesis.wording import reworded
 
 MAX_TRIED = 1_000_000  # derivations gone through for the pairs asked for; a recursive grammar may have no end

@@ -21,8 +21,10 @@ from dualparse.lf.recombine import places, without
 from dualparse.lf.sexpr import read, write
 from dualparse.lf.typecheck import check_text
 from dualparse.lf.verdict import VALID, Verdict
-from dualparse.synthesis import forms as synthesis
-from dualparse.synthesis.forms import (
+from dualparse.synthesis import derived
+from dualparse.synthesis.derived import from_grammar, keep_valid, spell
+from dualparse.synthesis.forms import synthesize
+from dualparse.synthesis.made import (
     ADDED,
     AGAIN,
     DROPPED,
@@ -32,13 +34,8 @@ from dualparse.synthesis.forms import (
     Synthesis,
     Synthetic,
     canonical_pairs,
-    from_forms,
-    from_grammar,
-    from_ontology,
-    keep_valid,
-    spell,
-    synthesize,
 )
+from dualparse.synthesis.varied import from_forms, from_ontology
 
 FLIGHTS = Ontology.declare(
     entities={"ci": False, "me": False, "ap": False},
@@ -341,6 +338,6 @@ def test_drawing_ends_when_most_of_what_is_drawn_was_there_before():
     """It is slow where a grammar has little; going through all of it is not."""
     drawn = itertools.count()
     again = (Derivation("$ROOT", ("x",), f"form{number // 10}", 1) for number in drawn)  # one new form in ten
-    collector = synthesis._Collector(10_000, random.Random(1), str, ())
+    collector = derived._Collector(10_000, random.Random(1), str, ())
     collector.draw([("derived", again)])
-    assert next(drawn) == synthesis.DRAWS + synthesis.FUTILE * len(collector.result.forms)
+    assert next(drawn) == derived.DRAWS + derived.FUTILE * len(collector.result.forms)

@@ -27,7 +27,7 @@ from dualparse.synthesis.analogy.changes import (
     read_pairs,
     word_at,
 )
-from dualparse.synthesis.forms import spell
+from dualparse.synthesis.derived import spell
 
 TRUST = 0.5  # of the times the words were exchanged, the share in which the form changed in the same way
 PATIENCE = 20_000  # draws in a row that gave nothing new, before everything counts as made

@@ -25,7 +25,9 @@ from dualparse.lf.errors import LF_ERRORS
 from dualparse.lf.grammar import Derivation, Deriver, Grammar, Limits, read_grammar
 from dualparse.suggest import unknown_name
 from dualparse.synthesis.analogy import by_analogy
-from dualparse.synthesis.forms import ILL_TYPED, Synthesis, canonical_pairs, keep_valid, spell, synthesize
+from dualparse.synthesis.derived import keep_valid, spell
+from dualparse.synthesis.forms import synthesize
+from dualparse.synthesis.made import ILL_TYPED, Synthesis, canonical_pairs
 from dualparse.use.cli.answers import answer
 from dualparse.use.cli.screen import Screen, say
 
