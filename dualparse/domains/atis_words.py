@@ -155,8 +155,8 @@ def _value(tree: Tree) -> str:
         }
         return word.get(str(head), "") + _things(str(rest[0]), rest[1])
     if head in ("=", "<", ">") and len(rest) == 2:
-        word = {"=": "is", "<": "is under", ">": "is over"}[str(head)]
-        return f"whether {_value(rest[0])} {word} {_value(rest[1])}"
+        compared = {"=": "is", "<": "is under", ">": "is over"}[str(head)]
+        return f"whether {_value(rest[0])} {compared} {_value(rest[1])}"
     if head in _SEVERAL:
         return f" {head} ".join(map(_value, rest))
     if head == "not" and len(rest) == 1:

@@ -1,7 +1,7 @@
 """Forms of the plain dialect get their types: what the ontology does not allow is refused, before anything runs.
 
 In: a form's tree, and a `Schema`. Out: a node of `dualparse.domains.nodes`, or one of the two logical-form errors. The
-table of signatures says what each function takes; a method here, found by its name, says what becomes of it. Types do
+table of signatures says what each function takes, the table of `dualparse.domains.making` what becomes of it. Types do
 not depend on facts, so an empty answer is an answer and never an error.
 """
 
@@ -14,34 +14,26 @@ from typing import Any
 from dualparse.domains import nodes as n
 from dualparse.domains.agreement import (
     NUMBERS,
-    ORDERED,
     TABLES,
-    closed,
     figure,
     fitting,
-    grouping,
     label_of,
-    one_kind,
-    ordered,
-    refuse_unit,
     same,
-    scaled,
     single,
-    unit_of,
     what,
 )
 from dualparse.domains.intervals import interval
-from dualparse.domains.nodes import COUNT, PERCENT, Kind, Step, about_it
+from dualparse.domains.making import MAKERS
+from dualparse.domains.nodes import Kind, Step, about_it
 from dualparse.domains.reduction import reduced
 from dualparse.domains.schema import LITERAL_KINDS, Declaration, Schema
 from dualparse.domains.signatures import DIRECTIONS, OPERATORS, Signature, by_name
 from dualparse.lf.errors import LF_ERRORS, LFExecutionError, LFSyntaxError
 from dualparse.lf.sexpr import Tree, read, write
-from dualparse.lf.values import FALSE, LITERALS, TRUE, number, read_literal, read_number, text, unquoted
+from dualparse.lf.values import FALSE, LITERALS, TRUE, read_literal, read_number, text, unquoted
 from dualparse.lf.verdict import VALID, Verdict, refused
 
 FUNCTIONS = by_name()
-MOST_TOP = 1_000_000
 _SETS = (n.All, n.Entity, n.It, n.Literal, n.Get, n.Filter, n.Both, n.Either, n.Others, n.Best, n.Ranked, n.Keys)
 
 
@@ -147,7 +139,7 @@ class _Reading:
         if ways is None:
             raise LFExecutionError(f"unknown function {head!r}")
         way = self._way(ways, tree)
-        return getattr(self, f"_{_METHODS.get(way.name, way.name)}")(way, *self._arguments(way, tree, it))
+        return MAKERS[way.name](way, *self._arguments(way, tree, it))
 
     def _atom(self, atom: str, it: _About | None) -> Any:
         if atom == "it":
@@ -314,158 +306,9 @@ class _Reading:
             raise LFExecutionError(f"{write(tree)[:40]} is no unit")
         return tree
 
-    # -- the functions
-
-    def _all(self, way: Signature, kind: Kind) -> Any:
-        return n.All(kind)
-
-    def _get(self, way: Signature, of: Any, step: Step) -> Any:
-        if not step.source.things:
-            closed(of)
-        return n.Get(of, step, step.target)
-
-    def _filter(self, way: Signature, of: Any, about: Any, *rest: Any) -> Any:
-        word = next((kind.strip("'") for kind in way.arguments if kind.startswith("'")), "")
-        if not rest and not word:
-            rest = "=", fitting(n.Literal(TRUE, Kind("boolean")), about.kind, write(label_of(about)))
-        op, references = (word, rest) if word else (rest[0], rest[1:])
-        if op in ("<", "<=", ">", ">=", "between"):
-            ordered(about)
-        for reference in references:
-            closed(reference)
-        return n.Filter(of, about, op, tuple(references), of.kind)
-
-    def _filter_count(self, way: Signature, of: Any, step: Step, op: str, amount: float, among: Any = None) -> Any:
-        return n.Filter(of, self._counted(of, step, among), op, (n.Literal(number(amount), Kind("number")),), of.kind)
-
-    def _counted(self, of: Any, step: Step, among: Any) -> Any:
-        if step.target.name in ORDERED:
-            raise LFExecutionError(f"the values of {str(step)!r} are numbers, dates or times, which are not counted")
-        found: Any = n.Get(n.It(of.kind), step, step.target)
-        if among is not None:
-            closed(among)
-            found = n.Both((found, fitting(among, step.target, str(step))), step.target)
-        return n.Total("count", found, None, COUNT)
-
-    def _best(self, way: Signature, of: Any, about: Any = None) -> Any:
-        if about is None:
-            figure(of)
-            return n.BestRows(of, way.name == "argmax")
-        ordered(about)
-        return n.Best(closed(of), about, way.name == "argmax", of.kind)
-
-    def _best_count(self, way: Signature, of: Any, step: Step, among: Any = None) -> Any:
-        return n.Best(closed(of), self._counted(of, step, among), way.name.startswith("argmax"), of.kind)
-
-    def _ranked(self, way: Signature, amount: float, of: Any, about: Any = None) -> Any:
-        if amount != int(amount) or not 1 <= amount <= MOST_TOP:
-            raise LFExecutionError(f"{way.name} takes a whole number from 1 to {MOST_TOP}")
-        if about is None:
-            figure(of)
-            return n.RankedRows(of, way.name == "top", int(amount))
-        ordered(about)
-        return n.Ranked(closed(of), about, way.name == "top", int(amount), of.kind)
-
-    def _order(self, way: Signature, of: Any, *rest: Any) -> Any:
-        if len(rest) == 1:
-            figure(of)
-            return n.RankedRows(of, rest[0], None)
-        if rest[0].kind.name != "text":
-            ordered(rest[0])
-        return n.Ranked(closed(of), rest[0], rest[1], None, of.kind)
-
-    def _and(self, way: Signature, *parts: Any) -> Any:
-        kind = one_kind(parts)
-        if sum(map(about_it, parts)) > 1:
-            raise LFExecutionError("only one part of 'and' can speak of 'it'")
-        return n.Both(tuple(sorted(parts, key=about_it, reverse=True)), kind)
-
-    def _or(self, way: Signature, *parts: Any) -> Any:
-        kind = one_kind(parts)
-        for part in parts:
-            closed(part)
-        return n.Either(parts, kind)
-
-    def _not(self, way: Signature, of: Any) -> Any:
-        return n.Others(closed(of), of.kind)
-
-    def _count(self, way: Signature, of: Any) -> Any:
-        return n.Total("count", of, None, COUNT)
-
-    def _total(self, way: Signature, of: Any, about: Any) -> Any:
-        if way.name in ("sum", "avg") and about.kind.name != "number":
-            raise LFExecutionError(f"only numbers have a {way.name}")
-        ordered(about)
-        return n.Total(way.name, of, about, about.kind)
-
-    def _share(self, way: Signature, some: Any, every: Any) -> Any:
-        if sum(map(about_it, (some, every))) > 1:
-            raise LFExecutionError("only one part of 'share' can speak of 'it'")
-        kind = one_kind((some, every))
-        both = n.Both(tuple(sorted((some, every), key=about_it, reverse=True)), kind)
-        hundred = n.Literal(number(100), Kind("number"))
-        part = n.Arithmetic("times", hundred, n.Total("count", both, None, COUNT), COUNT)
-        return n.Arithmetic("divide", part, n.Total("count", every, None, COUNT), PERCENT)
-
-    def _arithmetic(self, way: Signature, first: Any, second: Any) -> Any:
-        return n.Arithmetic(
-            way.name, first, second, Kind("number", unit_of(way.name, first.kind.unit, second.kind.unit))
-        )
-
-    def _in(self, way: Signature, unit: str, of: Any) -> Any:
-        return scaled(of, unit) or refuse_unit(of.kind, unit)
-
-    def _exists(self, way: Signature, of: Any) -> Any:
-        return n.Exists(closed(of))
-
-    def _comparison(self, way: Signature, first: Any, second: Any) -> Any:
-        if way.name not in ("=", "!="):
-            ordered(first)
-        return n.Comparison(way.name, closed(first), closed(fitting(second, first.kind, "the first")))
-
-    def _select(self, way: Signature, of: Any, *about: Any) -> Any:
-        return n.Select(closed(of), about)
-
-    def _row(self, way: Signature, *scalars: Any) -> Any:
-        return n.Row(scalars)
-
-    def _group(self, way: Signature, of: Any, key: Any, *totals: Any) -> Any:
-        for total in totals:
-            if not about_it(total):
-                raise LFExecutionError("a figure of a group must speak of it: ( count it ), ( sum it PROPERTY )")
-        return n.Group(closed(of), key, totals)
-
-    def _having(self, way: Signature, of: Any, op: str, reference: Any) -> Any:
-        figure(of)
-        return n.Having(of, op, closed(reference))
-
-    def _keys(self, way: Signature, of: Any) -> Any:
-        return n.Keys(of, grouping(of).key.kind)
-
-    def _path(self, way: Signature, *steps: Step) -> Any:
-        for step in steps[1:]:
-            if not step.source.things:
-                raise LFExecutionError("a path goes from things to things; only its last step may lead to values")
-        return n.Path(steps, steps[-1].target)
-
-    def _part(self, way: Signature, of: Any) -> Any:
-        if of.kind.name != "date":
-            raise LFExecutionError(f"{write(label_of(of))!r} is no date: it has no {way.name}")
-        single(of, way.name)
-        return n.Part(way.name, of, Kind("text" if way.name == "quarter" else "date"))
-
 
 _COMPARING = ("filter", "filter_count", "having", *OPERATORS)  # where a number is as good as a set of one
 _ONLY_TABLES = ("select", "row", "group", "having")
-_METHODS = {
-    **dict.fromkeys(("argmax", "argmin"), "best"),
-    **dict.fromkeys(("argmax_count", "argmin_count"), "best_count"),
-    **dict.fromkeys(("top", "bottom"), "ranked"),
-    **dict.fromkeys(("sum", "avg", "min", "max"), "total"),
-    **dict.fromkeys(("plus", "minus", "times", "divide"), "arithmetic"),
-    **dict.fromkeys(OPERATORS, "comparison"),
-    **dict.fromkeys(("year", "quarter", "month", "day"), "part"),
-}
 
 
 def _owner(it: _About | None) -> Kind:
