@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
+from pathlib import Path
 
 import duckdb
 import pytest
+from shops import sqlite_file
 from sqlglot import exp
 
+from dualparse.asking.asker import open_asker
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
 from dualparse.database.source import Source, open_source
@@ -103,3 +107,45 @@ def test_what_a_variable_holds_is_in_no_error(monkeypatch, held):
     with pytest.raises(InputError) as told:
         locate("env:SHOP_URL")
     assert "tok-3f9a77" not in str(told.value) and "SHOP_URL" in str(told.value)
+
+
+def place_of(kind: str, folder: Path) -> Path:
+    """The same two tables as a file of SQLite or DuckDB, or as a folder of CSV or Parquet files."""
+    tables = {"films": "1 AS film_id, 'Dust' AS title, 140 AS minutes", "genres": "1 AS genre_id, 'Drama' AS name"}
+    if kind == "sqlite":
+        script = ";".join(f"CREATE TABLE {name} AS SELECT {columns}" for name, columns in tables.items())
+        return sqlite_file(folder / "shop.sqlite", script)
+    with duckdb.connect(str(folder / "shop.duckdb") if kind == "duckdb" else ":memory:") as connection:
+        for name, columns in tables.items():
+            connection.execute(f"CREATE TABLE {name} AS SELECT {columns}")
+            if kind != "duckdb":
+                connection.execute(f"COPY {name} TO '{folder / name}.{kind}'")
+    return folder / "shop.duckdb" if kind == "duckdb" else folder
+
+
+def looks(folder: Path) -> dict[str, tuple[object, ...]]:
+    """What would show that anything was touched: names, checksums, modes, times."""
+    return {
+        path.name: (
+            path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest(),
+            path.stat().st_mode,
+            path.stat().st_mtime_ns,
+        )
+        for path in (folder, *folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb", "csv", "parquet"])
+def test_data_look_as_before_after_connecting_and_asking(tmp_path, kind):
+    (tmp_path / "data").mkdir()
+    data = place_of(kind, tmp_path / "data")
+    for path in (tmp_path / "data").iterdir():
+        path.chmod(0o640)
+    before = looks(tmp_path / "data")
+    for _ in range(2):
+        connect(locate(str(data)), tmp_path / "out")
+    with open_asker(tmp_path / "out") as asker:
+        assert asker.ask("which films are longer than two hours").rows == (("Dust", 140),)
+        asker.ask("delete all films")
+        asker.run("( count ( all film ) )")
+    assert looks(tmp_path / "data") == before
