@@ -4,7 +4,8 @@
 
 A seeded script makes a database of people, places and visits in which only the number of people differs. Each is
 connected, and a small recipe trains both agents on the same number of pairs made from its schema; every training runs
-in a process of its own, after one that does not count. Names are placeholders to a model, so neither its time nor its size should follow their number. The index of names, which does, is not counted.
+in a process of its own, after one that does not count. Names are placeholders to a model, so neither its time nor its
+size should follow their number. The index of names, which does, is not counted.
 """
 
 from __future__ import annotations
