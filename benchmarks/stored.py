@@ -57,6 +57,17 @@ def _cpu(told: dict[str, Any]) -> Iterator[Line]:
         yield f"{name}: {where}{note}", rates[0], f"{rates[1]}, {other['name']}", f"{figure['ratio']:.2f}"
 
 
+def _versions(told: dict[str, Any]) -> Iterator[Line]:
+    where = f"{told['domain']}, {told.get('machine') or told['device']}"
+    for figure in told["comparisons"]:
+        rates = [f"{side['rate']:,.2f} {figure['unit']}" for side in figure["sides"]]
+        busy = figure["counted"] == figure["repetitions"] and figure["disturbed"]
+        own = figure.get("of_processor")
+        note = f"; on a busy machine, {own:.2f} of processor time" if busy and own else ""
+        name = f"this version, {figure['name']}: {where}{note}"
+        yield name, rates[0], f"{rates[1]}, {told['before']}", f"{figure['ratio']:.2f}"
+
+
 def _gpu(told: dict[str, Any]) -> Iterator[Line]:
     where = f"atis ({told.get('machine') or told['device']})"
     captured, launched = (median(told[f"epoch_seconds_{name}"][1:]) for name in ("captured", "launched"))
@@ -118,6 +129,8 @@ def _synthesis(told: dict[str, Any]) -> Iterator[Line]:
 
 FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     "bench-cpu.json": _cpu,
+    "bench-versions-cpu.json": _versions,
+    "bench-versions-gpu.json": _versions,
     "bench-gpu.json": _gpu,
     "bench-game-gpu.json": _game,
     "bench-serve.json": _service,
