@@ -65,7 +65,7 @@ paper: $(SET_UP)  ## the paper again: data, its tables and figures, the report (
 	@$(BIN)/dualparse sweep grids/*.toml --jobs $(or $(JOBS),1)
 	@$(MAKE) --no-print-directory report
 
-beyond: $(SET_UP)  ## what the paper does not do: analogies, families, grammars, committees
+beyond: $(SET_UP)  ## what the paper does not do: analogies, families, grammars, committees, other networks
 	@$(BIN)/dualparse data get atis overnight grammars glove
 	@$(BIN)/dualparse sweep grids/beyond/*.toml --jobs $(or $(JOBS),1)
 	@$(MAKE) --no-print-directory report
