@@ -61,12 +61,12 @@ class Compared:
         if same is None or self._word("as", first) is None:
             return
         held = self.database.by_name[table]
-        for part in (*held.properties, *held.relations):
-            element = f"{table}.{part.name}"
+        for name in (*(part.name for part in held.properties), *(part.name for part in held.relations)):
+            element = f"{table}.{name}"
             said = max((w for p, w in self.evidence.get(element, {}).items() if same < p < first), default=0.0)
             if said >= SPOKEN:
-                value = f"( get {entities(named)} {part.name} )"
-                form = f"( filter {SET} {part.name} = {value} )"
+                value = f"( get {entities(named)} {name} )"
+                form = f"( filter {SET} {name} = {value} )"
                 yield Condition(form, (element,), named.places | {same}, 0.3 * (1 - said))
 
     def _word(self, text: str, before: int, *, within: int = _BETWEEN) -> int | None:

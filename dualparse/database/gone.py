@@ -49,6 +49,7 @@ def _folded(schema: str, table: str) -> tuple[str, str]:
 def _is_there(
     line: Line, tables: Mapping[str, tuple[str, str]], held: Mapping[tuple[str, str], set[str] | frozenset[str]]
 ) -> bool:
+    wanted: tuple[str, ...]
     if _is_type(line):
         place, wanted = tables[line.words[0]], ("key", "text_key", "label")
     else:
