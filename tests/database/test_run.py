@@ -233,6 +233,16 @@ def test_sql_says_what_is_wrong(command, words, reason):
     assert reason in text
 
 
+def test_sql_is_told_what_day_it_is(command):
+    form = "( filter ( all trail ) opened = ( last year ) )"
+    code, text = command("sql", "trails", form, "--today", "2014-05-20")
+    assert code == 0 and "p1 = '2013-" in text
+    assert command("sql", "trails", form, "--today", "soon") == (
+        2,
+        "error: --today 'soon': expected a day such as 2024-03-31",
+    )
+
+
 def test_an_impossible_date_never_reaches_the_database(orders):
     with pytest.raises(LFSyntaxError, match="no such date"):
         orders.execute("( filter ( all order ) day = ( date 2024 2 30 ) )")

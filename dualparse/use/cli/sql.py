@@ -14,6 +14,7 @@ from dualparse.errors import InputError
 from dualparse.lf.errors import LF_ERRORS
 from dualparse.suggest import nearest
 from dualparse.use.cli.connect import needs_database
+from dualparse.use.cli.days import day
 from dualparse.use.cli.screen import say
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def sql(
     dialect: Annotated[
         str, typer.Option(help="sqlite, duckdb, postgres, spark, trino or bigquery; else the database's own.")
     ] = "",
+    today: Annotated[str, typer.Option(help='The day "last month" is seen from (YYYY-MM-DD).', metavar="DAY")] = "",
 ) -> None:
     """Print the SELECT that a form becomes, and its parameters.
 
@@ -44,7 +46,7 @@ def sql(
     if dialect and dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}{nearest(dialect, DIALECTS)}; known: {', '.join(DIALECTS)}")
     try:
-        statement = compile_form(form, _model(domain), dialect=dialect)
+        statement = compile_form(form, _model(domain), dialect=dialect, today=day(today))
     except LF_ERRORS as error:
         raise InputError(f"the form is not valid: {error}") from error
     say(statement.sql(pretty=True) + ";")
