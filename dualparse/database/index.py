@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -159,9 +160,12 @@ def build_index(connected: Connected, source: Source, *, progress: Progress = la
             connection.executescript(_TABLES)
             connection.execute("BEGIN")
             for done, part in enumerate(parts):
-                progress(f"names of {part.type} {part.property}".strip(), done, len(parts))
-                _fill(connection, connected, source, part)
+                what = f"names of {part.type} {part.property}".strip()
+                progress(what, done, len(parts))
+                for read in _fill(connection, connected, source, part):
+                    progress(f"{what}, {read:,}", done, len(parts))
             _fill_lexicon(connection, connected)
+            progress("words of the names", len(parts), len(parts))
             connection.execute("INSERT INTO word (word) VALUES ('rebuild')")
             connection.execute("INSERT INTO known SELECT term, substr(term, 1, 1), length(term) FROM term")
             connection.execute("INSERT INTO gram SELECT term FROM term WHERE length(term) > 4")
@@ -222,8 +226,8 @@ def _column(name: str) -> exp.Column:
 
 def _fill(
     connection: sqlite3.Connection, connected: Connected, source: Source, part: Part, above: int | None = None
-) -> None:
-    """Add the names of one part, all or those of rows with a key above one."""
+) -> Iterator[int]:
+    """Add the names of one part, all or those of rows with a key above one; yields how many there are by now."""
     table = connected.database.by_name[part.type]
     part_id = connection.execute(
         "SELECT id FROM part WHERE kind = ? AND type = ? AND property = ?", (part.kind, part.type, part.property)
@@ -234,8 +238,11 @@ def _fill(
     found = _labels(source, table, above) if part.kind == LABEL else _values(source, table, part.property, above)
     rows = ((fold(text), text, part_id[0], key) for text, key in found)
     kept = (row for row in rows if row[0])
+    read = 0
     while batch := list(islice(kept, BATCH)):
         connection.executemany("INSERT INTO name (norm, text, part, key) VALUES (?, ?, ?, ?)", batch)
+        read += len(batch)
+        yield read
 
 
 def _labels(source: Source, table: Table, above: int | None) -> Iterator[tuple[str, str]]:
@@ -314,7 +321,7 @@ def _follow(connection: sqlite3.Connection, connected: Connected, source: Source
                 _reread(connection, connected, source, part)
         elif highest is not None and was_highest is not None and highest > was_highest:
             for part in parts:
-                _fill(connection, connected, source, part, above=was_highest)
+                deque(_fill(connection, connected, source, part, above=was_highest), maxlen=0)
         elif rows != was_rows:
             notes.append(f"names of {table.name} are those of the last `dualparse connect`")
         connection.execute("UPDATE part SET rows = ?, highest = ? WHERE type = ?", (rows, highest, table.name))

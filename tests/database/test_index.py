@@ -43,6 +43,15 @@ def found(connected, question):
         return [(c.phrase, c.type, c.property, c.value, c.how) for c in candidates(question, index, known=KNOWN)]
 
 
+def test_progress_tells_how_many_names_were_read(connected, monkeypatch):
+    monkeypatch.setattr(index_module, "BATCH", 3)
+    told = []
+    index_of(connected, progress=lambda *step: told.append(step)).connection.close()
+    labels = [what for what, _, _ in told if what.startswith("names of film,") or what == "names of film"]
+    assert labels == ["names of film", "names of film, 3", "names of film, 4"]
+    assert [what for what, done, total in told if done == total] == ["words of the names", ""]
+
+
 def test_a_name_is_found_with_its_type_and_key(connected):
     with index_of(connected) as index:
         first, *others = candidates("when was Mira Holt born", index, known=KNOWN)
