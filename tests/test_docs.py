@@ -216,7 +216,7 @@ def test_commands_can_be_typed(page):
                 read_recipe(ROOT / recipe, overrides=values["set_"])
         elif words[0] == "make":
             targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-            assert set(words[1:]) <= set(targets), words
+            assert {word for word in words[1:] if "=" not in word} <= set(targets), words
 
 
 @every_page

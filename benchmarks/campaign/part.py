@@ -46,6 +46,7 @@ class Part(ABC):
     cases: ClassVar[int]  # how many of them are a whole campaign
     share: ClassVar[float]  # of the time of a campaign
     patience: ClassVar[float] = 60.0  # seconds after which a case counts as hanging
+    numbers: ClassVar[int] = sys.maxsize  # how many different cases there are
     memory: ClassVar[int] = 0  # bytes that the process may map; 0: as many as there are
 
     def __init__(self, place: Path, *, seed: int, seconds: float):

@@ -51,14 +51,16 @@ def run_part(
     """Run a part until it has so many cases, or its time is over."""
     began = time.monotonic()
     outcome, ends = Outcome(name), began + seconds
-    patience = part_class(name).patience
+    part = part_class(name)
     with tempfile.TemporaryDirectory(prefix=f"campaign-{name}-") as folder:
-        while outcome.cases < cases and time.monotonic() < ends and outcome.failures < MOST_FAILURES:
+        while outcome.cases < cases and first < part.numbers and outcome.failures < MOST_FAILURES:
+            if time.monotonic() > ends:
+                break
             place = Path(folder) / f"from-{first}"
             place.mkdir()
-            told = {"part": name, "seed": seed, "seconds": max(1.0, ends - time.monotonic()), "ends": ends}
+            told = {"part": name, "seed": seed, "seconds": seconds, "ends": ends}
             told |= {"cases": cases - outcome.cases, "first": first, "place": str(place), "failures": str(failures)}
-            last = _one_worker(Board(Path(folder) / f"board-{first}"), told, patience, outcome, say)
+            last = _one_worker(Board(Path(folder) / f"board-{first}"), told, part.patience, outcome, say)
             if last is None:
                 break
             first = last + 1

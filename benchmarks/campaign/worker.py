@@ -31,6 +31,8 @@ PARTS = {
     "kills": "benchmarks.campaign.kills:Kills",
     "fill": "benchmarks.campaign.fill:Fill",
     "requests": "benchmarks.campaign.requests:Requests",
+    "races": "benchmarks.campaign.races:Races",
+    "load": "benchmarks.campaign.load:Load",
 }
 FAILED = 3  # exit code of a process whose last case failed
 TESTS = Path(__file__).parents[2] / "tests"  # random forms and small runs are the tests' own
@@ -78,7 +80,7 @@ def work(board: Board, told: dict[str, Any]) -> int:
     kinds: Counter[str] = Counter()
     number, units = told["first"], 0
     try:
-        while units < told["cases"] and time.monotonic() < told["ends"]:
+        while units < told["cases"] and number < part.numbers and time.monotonic() < told["ends"]:
             board.write(number, time.monotonic(), units)
             try:
                 kinds += part.case(number)
