@@ -196,7 +196,8 @@ class Conditions:
             return fits - 0.5, frozenset()
         if unit != amount.unit or amount.unit in UNITS:
             if held.unit and factor(unit, held.unit) is not None:
-                return max(fits, 0.9), place
+                measured = amount.adjective.measures(self.measures(held)) if amount.adjective else 0.0
+                return max(fits, 0.8 + 0.1 * (unit == held.unit) + 0.1 * measured), place
             if held.unit and factor(unit, held.unit) is None:
                 return fits - 0.6, frozenset()
         if unit in _OF_UNIT and not held.unit:

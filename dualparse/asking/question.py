@@ -164,13 +164,14 @@ def take_apart(text: str) -> Question:
     [('( date 2024 3 -1 )', '>=')]
     """
     words = words_of(text)
-    dates = tuple(find_dates([word.text for word in words], plain(text), words))
+    texts = [word.text for word in words]
+    dates = tuple(each for each in find_dates(texts, plain(text), words) if not _is_amount(texts, each))
     dated = frozenset(place for each in dates for place in each.places)
     amounts = tuple(_amounts(words, dated))
     counted = frozenset(place for each in amounts for place in each.places)
     dates = tuple(each for each in dates if not each.places & counted)
     extremes, compared = _degrees(words, counted)
-    polite = _polite([word.text for word in words])
+    polite = _polite(texts)
     cues = _cues(words, counted, polite)
     limit = _limit(words, amounts, extremes, cues)
     if limit is not None:
@@ -179,6 +180,20 @@ def take_apart(text: str) -> Question:
 
 
 # -- numbers
+
+
+def _is_amount(texts: Sequence[str], dates: Dates) -> bool:
+    """Whether what may be a year is an amount: "above 2000 m", "more than 1900 people".
+
+    >>> [bool(take_apart(text).dates) for text in ("huts above 2000 m", "over 1900 people", "opened after 2000")]
+    [False, False, True]
+    """
+    if not dates.year:
+        return False
+    first, last = min(dates.places), max(dates.places)
+    if last + 1 < len(texts) and (texts[last + 1] in UNITS or texts[last + 1] in "%€$£"):
+        return True
+    return not dates.op and first > 0 and (texts[first - 1] in "€$£" or bool(_said_before(texts, first)[0]))
 
 
 def _amounts(words: Sequence[Word], dated: frozenset[int]) -> Iterator[Amount]:
