@@ -48,7 +48,7 @@ HERE = Path(__file__).parent
 KEPT = HERE.parent / "dualparse" / "asking" / "folder_trust.json"
 PULL = 3.0  # to no weight at all
 PRECISION = 0.85
-LOST = 0.04  # share of the rightly answered questions that may be refused as being about something else
+LOST = 0.05  # share of the rightly answered questions that may be refused as being about something else
 
 NONE = Confidence(0.0, dict.fromkeys(DEFAULT.weights, 0.0))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from dualparse.asking.lexis import Adjective, stem
 from dualparse.asking.names_in import Named
@@ -85,8 +86,19 @@ class Conditions:
 
     # -- names
 
+    @cached_property
+    def _known(self) -> dict[object, list[Condition]]:
+        """What was worked out before: the same names and dates are asked about again and again."""
+        return {}
+
     def of_name(self, named: Named, table: str, negated: frozenset[int] = frozenset()) -> list[Condition]:
         """What a name can say of the things of a table."""
+        key = named, table, negated
+        if key not in self._known:
+            self._known[key] = self._of_name(named, table, negated)
+        return self._known[key]
+
+    def _of_name(self, named: Named, table: str, negated: frozenset[int]) -> list[Condition]:
         found: list[Condition] = []
         own = named.type == table
         if own and not named.property and not negated:
@@ -262,6 +274,12 @@ class Conditions:
 
     def of_dates(self, dates: Dates, table: str, negated: frozenset[int] = frozenset()) -> list[Condition]:
         """What a date can say: of a date of the things, or of things that lead to them."""
+        key = dates, table, negated
+        if key not in self._known:
+            self._known[key] = self._of_dates(dates, table, negated)
+        return self._known[key]
+
+    def _of_dates(self, dates: Dates, table: str, negated: frozenset[int]) -> list[Condition]:
         found: list[Condition] = []
         for other in self.database.tables:
             for held in other.properties:

@@ -59,6 +59,15 @@ _NOT_ADDED = frozenset(
 )
 
 
+def is_key(name: str) -> bool:
+    """Whether a number stands for a thing, so that nobody adds it up.
+
+    >>> is_key("manager_id"), is_key("paid")
+    (True, False)
+    """
+    return name.split("_")[-1] in ("id", "key", "code")
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A number of the things of a table, as the property of a form."""
@@ -110,7 +119,8 @@ class Measures:
         return sorted(self._of(table), key=lambda each: each.cost)
 
     def _of(self, table: str) -> Iterator[Measure]:
-        numbers = [held for held in self.database.by_name[table].properties if held.kind == "number"]
+        held_here = self.database.by_name[table].properties
+        numbers = [held for held in held_here if held.kind == "number" and not is_key(held.name)]
         money = self._money_words()
         much = any(word.text == "much" for word in self.question.words)
         for held in numbers:
@@ -180,7 +190,7 @@ class Measures:
     def _by_property(self, table: str, extreme: Extreme) -> Iterator[Ranking]:
         adjective = extreme.adjective
         for held in self.database.by_name[table].properties:
-            if held.kind not in ("number", "date"):
+            if held.kind not in ("number", "date") or is_key(held.name):
                 continue
             element = f"{table}.{held.name}"
             near = self._after(element, extreme)

@@ -54,6 +54,8 @@ class Orders:
     def _of_best(self, best: Draft, by: Ranking) -> Iterator[Draft]:
         """Such as "which album is the longest track on": what the thing leads to, or a value of it."""
         given = self.given
+        if strength(given.evidence, best.target) < SAID:
+            return
         for held in given.spoken(best.target, SAID):
             element = f"{best.target}.{held.name}"
             if held != by.held and element not in best.uses:

@@ -71,7 +71,28 @@ class Ways:
             self._between[key] = tuple(self._search(source, target))
         return self._between[key]
 
+    @cached_property
+    def _distance(self) -> dict[str, dict[str, int]]:
+        """For every table how many steps it takes to it from the others, at the least."""
+        back: dict[str, set[str]] = {table: set() for table in self.hops}
+        for hops in self.hops.values():
+            for hop in hops:
+                back[hop.target].add(hop.source)
+        found: dict[str, dict[str, int]] = {}
+        for target in self.hops:
+            far, edge = {target: 0}, {target}
+            for steps in range(1, LONGEST + 1):
+                edge = {table for each in edge for table in back[each]} - far.keys()
+                far |= dict.fromkeys(edge, steps)
+            found[target] = far
+        return found
+
     def _search(self, source: str, target: str) -> list[Way]:
+        if source == target:
+            return [(hop,) for hop in self.hops[source] if hop.target == target][:MOST]
+        far = self._distance[target]
+        if source not in far:
+            return []
         found: list[Way] = []
         waiting: deque[Way] = deque((hop,) for hop in self.hops[source])
         looked = 0
@@ -83,13 +104,12 @@ class Ways:
             if way[-1].target == target:
                 found.append(way)
                 continue
-            if len(way) == LONGEST:
-                continue
+            left = min(LONGEST, far[source] + ROOM) - len(way) - 1  # steps after the next one
             met = {source, *(hop.target for hop in way)}
             waiting.extend(
                 (*way, hop)
                 for hop in self.hops[way[-1].target]
-                if hop.target not in met or hop.target == target != source
+                if hop.target not in met and far.get(hop.target, LONGEST) <= left
             )
         return found
 

@@ -8,14 +8,19 @@ costs no more memory than one of six. Names stand as placeholders (`track.@0`, `
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dualparse.asking.conditions import number_form
+from dualparse.asking.measures import is_key
 from dualparse.asking.paths import Hop, Ways
 from dualparse.database.model import Database, Property
 
 PLACE = "@"
+_ASIDE = re.compile(
+    r"\( all \S+ \)|\( get (?!it )[^ ()]+ [^ ()]+ \)"
+)  # no property of the things, but of one they are compared with
 _SMALL, _YEARS = range(1, 6), range(1960, 2026)
 _LARGE = (5, 10, 12, 20, 25, 40, 50, 75, 100, 150, 200, 250, 300, 500, 750, 1000)
 
@@ -35,6 +40,8 @@ class SchemaForms:
     def __post_init__(self) -> None:
         self.ways = Ways(self.database)
         self._tables = [table.name for table in self.database.tables]
+        places = self.database.places
+        self._asked = {name for _, name in places} | {f"!{owner}.{name}" for owner, name in places}
         # A table with more to ask about comes up more often.
         self._weights = [2 + len(table.parts) + len(self.ways.hops[table.name]) for table in self.database.tables]
 
@@ -60,8 +67,14 @@ class SchemaForms:
             (table,) = self.rng.choices(self._tables, self._weights)
             (way,) = self.rng.choices(ways, weights)
             form = way(table)
-            if form:
+            if form and self._once(form):
                 yield form
+
+    def _once(self, form: str) -> bool:
+        """Whether a form asks only once about each property and relation: nobody asks for the invoices without lines
+        that have the most lines."""
+        asked = [word for word in _ASIDE.sub(" ", form).split() if word in self._asked]
+        return len(asked) == len(set(asked))
 
     # -- names and values
 
@@ -81,7 +94,8 @@ class SchemaForms:
         return self.rng.choice(self.amounts(held) or usual)
 
     def _properties(self, table: str, *kinds: str) -> list[Property]:
-        return [each for each in self.database.by_name[table].properties if each.kind in kinds]
+        held = self.database.by_name[table].properties
+        return [each for each in held if each.kind in kinds and not (each.kind == "number" and is_key(each.name))]
 
     def _named(self, table: str) -> bool:
         """Whether people call the things of a table by name."""
@@ -94,7 +108,9 @@ class SchemaForms:
         made = f"( all {table} )"
         amount = self.rng.choices((0, 1, 2), (2, 5, 2))[0]
         for _ in range(min(amount, most)):
-            made = self._filtered(made, table) or made
+            more = self._filtered(made, table)
+            if more and self._once(more):
+                made = more
         return made
 
     def _filtered(self, base: str, table: str) -> str:
@@ -127,6 +143,8 @@ class SchemaForms:
             return f"( filter {base} {name} {rng.choice(('=', '=', '<', '>'))} {self._value(chosen)} )"
         if rng.random() < 0.1:
             low, high = sorted((self._amount(chosen), self._amount(chosen)))
+            if low == high:
+                return ""
             limits = f"{number_form(low, chosen.unit)} {number_form(high, chosen.unit)}"
             return f"( filter {base} {name} between {limits} )"
         if rng.random() < 0.12 and not path and self._named(table):
@@ -162,6 +180,7 @@ class SchemaForms:
         if rng.random() < 0.3:
             return f"( filter {base} {hop.word} missing )"
         op, amount = rng.choice((">", ">=", "=", "<")), rng.choice(_SMALL)
+        amount += op == "<" and amount == 1  # fewer than 1 is none
         return f"( filter {base} ( count ( get it {hop.word} ) ) {op} ( number {amount} ) )"
 
     # -- what is asked

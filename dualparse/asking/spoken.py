@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dualparse.asking.wording import ENDS, NUMBER_OPS, Wording
+from dualparse.asking.verbs import ENDS
+from dualparse.asking.wording import NUMBER_OPS, Wording
 from dualparse.database import names
 from dualparse.domains import nodes as n
 from dualparse.domains.intervals import Interval, Relative

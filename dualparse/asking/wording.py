@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from calendar import month_name
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date as Day
 from typing import Any
 
+from dualparse.asking.verbs import as_date, bare, ends_open, is_done, of_many
 from dualparse.database import names
 from dualparse.database.synonyms import Words
 from dualparse.domains import intervals
@@ -27,7 +28,6 @@ from dualparse.lf.values import FALSE, TRUE, words_of
 NUMBER_OPS = {"=": "", "!=": "not ", "<": "under ", "<=": "at most ", ">": "over ", ">=": "at least "}
 _COUNT_OPS = NUMBER_OPS | {"=": "exactly ", "<": "fewer than ", ">": "more than "}
 _DATE_OPS = {"=": "in ", "!=": "not in ", "<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}
-ENDS = ("to", "by", "in", "of", "at", "on", "from", "with", "for")  # of names such as "reports to"
 _ARTICLE = re.compile(r"^an? ")
 _PLAIN_UNITS = ("", "count", "money")
 _ONE_SPELLING = ("percent", "eur", "usd", "gbp")
@@ -143,8 +143,8 @@ class Wording:
             of = of.of
         conditions.reverse()
         base = self.things(of)
-        if isinstance(of, (n.Best, n.Ranked)) or not isinstance(of, n.All):
-            base = f"{base}," if not isinstance(of, n.Entity) else base
+        if not isinstance(of, (n.All, n.Entity)) and not (isinstance(of, n.Get) and isinstance(of.of, n.It)):
+            base = f"{base},"
         return f"{base} {' and '.join(conditions)}"
 
     def _got(self, node: n.Get) -> str:
@@ -153,13 +153,26 @@ class Wording:
         found = self.step(node.step, many=not single)
         if node.step.back and not node.step.source.things:
             return f"{self.types(node.step.owner)} whose {node.step.name} is {self.things(node.of)}"
+        if node.step.back and self._to_itself(node.step):
+            return self._back(node.step, "they" if isinstance(node.of, n.It) else self.things(node.of))
         if isinstance(node.of, n.It):
             return found
         if isinstance(node.of, n.All) and not node.kind.things and not single:
             return f"different {found} of {self.things(node.of)}"
-        if not node.step.back and found.split()[-1] in ENDS:
-            return f"{self.types(node.kind.name)} that {self.things(node.of)} {self.step(node.step)}"
+        if not node.step.back and ends_open(self.step(node.step)) and node.kind.things:
+            phrase = self.step(node.step)
+            verb = phrase if single else of_many(phrase)
+            return f"{self.types(node.kind.name)} that {self.things(node.of)} {verb}"
         return f"{found} of {self.things(node.of)}"
+
+    def _back(self, step: n.Step, whom: str, *, one: bool = False) -> str:
+        """The things of a kind that lead to others of it: "employees that report to Ann"."""
+        forward, things = self.step(replace(step, back=False)), step.target.name
+        found = self.type(things) if one else self.types(things)
+        if ends_open(forward):
+            verb = forward if one else of_many(forward)
+            return f"{found} that {verb} {'them' if whom == 'they' else whom}"
+        return f"{found} whose {forward} {'they are' if whom == 'they' else f'is {whom}'}"
 
     def _ranked(self, node: n.Ranked) -> str:
         if node.limit is None:
@@ -181,6 +194,8 @@ class Wording:
         """What is asked of the things of a filter: "whose genre is Jazz", "without albums"."""
         about, op = node.property, node.op
         if op in ("missing", "present"):
+            if about.kind.name == "date" and isinstance(about, n.Path) and is_done(self.property(about)):
+                return f"{'not' if op == 'missing' else 'already'} {bare(self.property(about))}"
             return f"{'without' if op == 'missing' else 'with'} {self._indefinite(about)}"
         if isinstance(about, n.Total) and about.name == "count":
             return f"with {self._count_condition(about, op, node.references[0])}"
@@ -193,9 +208,8 @@ class Wording:
             low, high = (self.reference(each, phrase) for each in node.references)
             return f"whose {phrase} is between {low} and {high}"
         value = self.reference(node.references[0], self._about(about))
-        if isinstance(about, n.Path) and not about.steps[-1].back and phrase.split()[-1] in ENDS:
-            whose = self.property(n.Path(about.steps[:-1], about.kind)) if len(about.steps) > 1 else ""
-            return f"{f'whose {whose}' if whose else 'that'} {phrase.split(' of ')[0]} {'not ' * (op == '!=')}{value}"
+        if isinstance(about, n.Path) and (said := self._verbal(about, op, node.references[0], value)):
+            return said
         if isinstance(about, n.Path) and about.many and about.steps[-1].back:
             return f"with{'out' if op == '!=' else ''} {self.step(about.steps[-1])} {value}"
         verb = "are" if isinstance(about, n.Path) and about.many else "is"
@@ -206,6 +220,33 @@ class Wording:
         if about.kind.name not in ("date", "time", "number"):
             word = "not " if op == "!=" else ""
         return f"whose {phrase} {verb} {word}{value}"
+
+    def _verbal(self, about: n.Path, op: str, reference: n.Set, value: str) -> str:
+        """A condition on what is called by a verb: "that report to Ann", "hired before 2020"; "" for the others."""
+        last, step = self.step(about.steps[-1]), about.steps[-1]
+        if step.back:
+            if len(about.steps) > 1 or not self._to_itself(step):
+                return ""
+            forward = self.step(replace(step, back=False))
+            denied = "not " * (op == "!=")
+            if ends_open(forward):
+                return f"that {value} {'does not ' + of_many(forward) if denied else forward}"
+            return f"that are {denied}the {forward} of {value}"
+        if about.kind.name == "date" and len(about.steps) == 1 and is_done(last):
+            word = _DATE_OPS[op]
+            return f"{bare(last)} {'on ' if word == 'in ' and _is_day(reference) else word}{value}"
+        if not about.kind.things or not ends_open(last):
+            return ""
+        if len(about.steps) > 1:
+            whose = self.property(n.Path(about.steps[:-1], about.kind))
+            return f"whose {whose} {'is ' * is_done(last)}{'not ' * (op == '!=')}{last} {value}"
+        many = of_many(last)
+        denied = many.replace("are ", "are not ", 1) if many.startswith("are ") else f"do not {many}"
+        return f"that {denied if op == '!=' else many} {value}"
+
+    def _to_itself(self, step: n.Step) -> bool:
+        """Whether a relation leads from things of one kind to others of it."""
+        return step.source.things and step.source.name == step.target.name
 
     def _about(self, about: n.Property) -> str:
         """What a masked text stands for."""
@@ -225,9 +266,12 @@ class Wording:
 
     def _indefinite(self, about: n.Property) -> str:
         if isinstance(about, n.Path):
+            if about.steps[-1].back and len(about.steps) == 1 and self._to_itself(about.steps[-1]):
+                return self._back(about.steps[-1], "they")
             if about.steps[-1].back or about.steps[-1].many:
                 return self.step(about.steps[-1], many=True) + self._from(about.steps[:-1])
-            return names.article(self.property(about))
+            phrase = self.property(about)
+            return phrase if names.plural(names.singular(phrase)) == phrase else names.article(phrase)
         return self.property(about)
 
     def _count_condition(self, about: n.Total, op: str, reference: n.Set) -> str:
@@ -240,7 +284,14 @@ class Wording:
             ">": "more than ",
             ">=": "at least ",
         }
-        return f"{words[op]}{amount} {self.things(about.of)}"
+        things = self.things(about.of)
+        if amount == "1" and isinstance(about.of, n.Get):
+            step, many = about.of.step, self.types(about.of.kind.name)
+            if step.back and self._to_itself(step) and isinstance(about.of.of, n.It):
+                things = self._back(step, "they", one=True)
+            elif things.startswith(many):
+                things = self.type(about.of.kind.name) + things.removeprefix(many)
+        return f"{words[op]}{amount} {things}"
 
     # -- properties of one thing
 
@@ -249,17 +300,26 @@ class Wording:
         if isinstance(about, n.Path):
             return self.step(about.steps[-1], many=about.many) + self._from(about.steps[:-1])
         if isinstance(about, n.Part):
-            return f"{about.name} of the {self.property(about.of)}"
+            return f"{about.name} of the {as_date(self.property(about.of))}"
         return self.number(about)
 
     def _from(self, steps: tuple[n.Step, ...]) -> str:
-        return "".join(f" of the {self.step(step, many=step.many)}" for step in reversed(steps))
+        return "".join(f" of the {self._noun(step)}" for step in reversed(steps))
+
+    def _noun(self, step: n.Step) -> str:
+        """What a step leads to: "album", "employee that they report to"."""
+        phrase = self.step(step, many=step.many)
+        if step.back or not ends_open(phrase) or not step.target.things:
+            return phrase
+        return (
+            f"{self.types(step.target.name) if step.many else self.type(step.target.name)} that they {of_many(phrase)}"
+        )
 
     def _extreme(self, about: n.Property, greatest: bool) -> str:
         if isinstance(about, n.Total) and about.name == "count":
             return f"the {'most' if greatest else 'fewest'} {self.things(about.of)}"
         if about.kind.name == "date":
-            return f"the {'latest' if greatest else 'earliest'} {self.property(about)}"
+            return f"the {'latest' if greatest else 'earliest'} {as_date(self.property(about))}"
         return f"the {'highest' if greatest else 'lowest'} {self.property(about)}"
 
     def number(self, node: Any) -> str:
@@ -281,7 +341,7 @@ class Wording:
         if node.kind.name == "date":
             word = {"min": "earliest", "max": "latest"}[node.name]
         phrase = self.property(node.property)
-        phrase = phrase if not phrase.startswith(f"{word} ") and phrase != word else phrase.removeprefix(word).strip()
+        phrase = phrase.removeprefix(f"{word} ").removesuffix(f" {word}") if phrase != word else ""
         return f"{word} {phrase} of {of}".replace("  ", " ")
 
     def _arithmetic(self, node: n.Arithmetic) -> str:
@@ -301,7 +361,11 @@ class Wording:
     def rows(self, node: Any) -> str:
         """A table: "number of tracks for each genre"."""
         if isinstance(node, n.Select):
-            return f"{self.things(node.of)} and their {_listed([self.property(each) for each in node.properties])}"
+            beside = [
+                as_date(self.property(each)) if each.kind.name == "date" else self.property(each)
+                for each in node.properties
+            ]
+            return f"{self.things(node.of)} and their {_listed(beside)}"
         if isinstance(node, n.Row):
             return self._row(node)
         if isinstance(node, n.Group):
@@ -320,6 +384,8 @@ class Wording:
         amount = "[number]" if self.masked else str(node.limit)
         if group is not None and isinstance(group.key, n.Path):
             key = self.step(group.key.steps[-1], many=True) + self._from(group.key.steps[:-1])
+        elif group is not None and isinstance(group.key, n.Part):
+            key = f"{group.key.name}s of the {as_date(self.property(group.key.of))}"
         return f"the {amount} {key} with the {'highest' if node.descending else 'lowest'} {figure}"
 
     def _row(self, node: n.Row) -> str:
@@ -365,7 +431,7 @@ def _plural(phrase: str) -> str:
     >>> _plural("milliseconds"), _plural("reports to"), _plural("hire date")
     ('milliseconds', 'reports to', 'hire dates')
     """
-    return phrase if phrase.split()[-1] in ENDS else names.plural(names.singular(phrase))
+    return phrase if ends_open(phrase) else names.plural(names.singular(phrase))
 
 
 def amount_of(amount: float, unit: str) -> str:

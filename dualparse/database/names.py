@@ -226,9 +226,11 @@ def without_unit(identifier: str) -> str:
 
     >>> without_unit("length_km"), without_unit("running_minutes"), without_unit("m"), without_unit("duration_hours")
     ('length', 'running minutes', 'm', 'duration')
+    >>> without_unit("late_fee")  # a fee is an amount of money, and no unit
+    'late fee'
     """
     parts = split(identifier)
-    if len(parts) < 2 or parts[-1] not in _UNIT_OF:
+    if len(parts) < 2 or _UNIT_OF.get(parts[-1], "money") == "money":
         return words(identifier)
     spare = len(parts[-1]) < 4 or parts[-1] in _MONEY or parts[-2] in _MEASURES
     return words("_".join(parts[:-1])) if spare else words(identifier)
