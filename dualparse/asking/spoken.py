@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dualparse.asking.verbs import ENDS
+from dualparse.asking.verbs import ends_open, is_done
 from dualparse.asking.wording import NUMBER_OPS, Wording
 from dualparse.database import names
 from dualparse.domains import nodes as n
@@ -116,11 +116,9 @@ class Spoken(Wording):
         said = list(dict.fromkeys(map(self.condition, filters)))
         return " and ".join(sorted(said, key=lambda each: each.startswith("whose")))
 
-    def _got(self, node: n.Get) -> str:
-        found = super()._got(node)
-        if not node.step.back and self.step(node.step).split()[-1] in ENDS and not _is_one(node.of):
-            return found.removesuffix(self.step(node.step)) + _they(self.step(node.step))
-        return found
+    def is_one(self, node: n.Set) -> bool:
+        """Whether a set holds one thing or value at the most."""
+        return _is_one(node)
 
     def reference(self, node: n.Set, about: str) -> str:
         """What something is compared with."""
@@ -144,8 +142,9 @@ class Spoken(Wording):
             return f"{word} {self.step(first, many=True)} {self.condition(inner)}"
         if op in ("missing", "present") or any(step.back for step in about.steps):
             return super().condition(node)
-        if any(step.many for step in rest[:-1]) or self.step(about.steps[-1]).split()[-1] in ENDS:
-            return self._relation(node, about)
+        last = self.step(about.steps[-1])
+        if any(step.many for step in rest[:-1]) or ends_open(last) or (about.kind.name == "date" and is_done(last)):
+            return super().condition(node)
         return self._compared(node, about)
 
     def _compared(self, node: n.Filter, about: n.Path) -> str:
@@ -163,11 +162,11 @@ class Spoken(Wording):
             low, high = (self.reference(each, phrase) for each in node.references)
             return f"whose {phrase} {verb} between {low} and {high}"
         if kind in ("date", "time"):
-            return f"whose {phrase} {verb} {self._dated(op, reference, phrase)}"
+            return f"whose {phrase} {verb} {self.dated(op, reference, phrase)}"
         word = NUMBER_OPS[op] if kind == "number" else "not " * (op == "!=")
         return f"whose {phrase} {verb} {word}{self.reference(reference, phrase)}"
 
-    def _dated(self, op: str, reference: n.Set, about: str) -> str:
+    def dated(self, op: str, reference: n.Set, about: str) -> str:
         """When: "in 2010 or later", "before 3 May 2011", "last month"."""
         value = self.reference(reference, about)
         if op in ("<", ">"):
@@ -176,13 +175,6 @@ class Spoken(Wording):
             return f"{_OF_ANOTHER[op]}{value}"
         return f"{'not ' * (op == '!=')}{_when(reference)}{value} {_LATER.get(op, '')}".rstrip()
 
-    def _relation(self, node: n.Filter, about: n.Path) -> str:
-        """A condition on a property with a verb for a name: "that report to Nancy Edwards"."""
-        if len(about.steps) > 1 or self.step(about.steps[0]).split()[-1] not in ENDS:
-            return super().condition(node)
-        value = self.reference(node.references[0], self.step(about.steps[0]))
-        return f"that {'do not ' * (node.op == '!=')}{_they(self.step(about.steps[0]))} {value}"
-
     def _boolean(self, phrase: str, holds: bool, op: str) -> str:
         first, _, rest = phrase.partition(" ")
         if first in _DOES and rest:
@@ -190,13 +182,6 @@ class Spoken(Wording):
             no = "" if holds else "cannot " if first == "can" else "do not "
             return f"that {no}{'' if no == 'cannot ' else verb} {rest}".replace("  ", " ")
         return super()._boolean(phrase, holds, op)
-
-    def _count_condition(self, about: n.Total, op: str, reference: n.Set) -> str:
-        said = super()._count_condition(about, op, reference)
-        of = about.of.parts[0] if isinstance(about.of, n.Both) else about.of
-        if not isinstance(of, n.Get):
-            return said
-        return said.replace(f" 1 {self.things(of)}", f" 1 {self.step(of.step)}", 1)
 
     # -- numbers
 

@@ -5,7 +5,7 @@ In: what a property is called. Out: how it stands in a phrase, so that utterance
 
 from __future__ import annotations
 
-ENDS = frozenset(["to", "by", "in", "of", "at", "on", "from", "with", "for"])
+_ENDS = frozenset(["to", "by", "in", "of", "at", "on", "from", "with", "for"])
 _MADE = frozenset(
     ["born", "built", "made", "bought", "sold", "sent", "paid", "held", "shot", "left", "begun", "known", "given"]
     + ["written", "taken", "lent", "due", "valid", "out", "back"]
@@ -18,7 +18,7 @@ def ends_open(phrase: str) -> bool:
     >>> ends_open("reports to"), ends_open("hire date"), ends_open("opened")
     (True, False, False)
     """
-    return phrase.split()[-1] in ENDS
+    return phrase.split()[-1] in _ENDS
 
 
 def is_done(phrase: str) -> bool:

@@ -161,9 +161,13 @@ class Wording:
             return f"different {found} of {self.things(node.of)}"
         if not node.step.back and ends_open(self.step(node.step)) and node.kind.things:
             phrase = self.step(node.step)
-            verb = phrase if single else of_many(phrase)
+            verb = phrase if self.is_one(node.of) else of_many(phrase)
             return f"{self.types(node.kind.name)} that {self.things(node.of)} {verb}"
         return f"{found} of {self.things(node.of)}"
+
+    def is_one(self, node: n.Set) -> bool:
+        """Whether a set is said in the singular."""
+        return isinstance(node, n.Entity)
 
     def _back(self, step: n.Step, whom: str, *, one: bool = False) -> str:
         """The things of a kind that lead to others of it: "employees that report to Ann"."""
@@ -233,8 +237,7 @@ class Wording:
                 return f"that {value} {'does not ' + of_many(forward) if denied else forward}"
             return f"that are {denied}the {forward} of {value}"
         if about.kind.name == "date" and len(about.steps) == 1 and is_done(last):
-            word = _DATE_OPS[op]
-            return f"{bare(last)} {'on ' if word == 'in ' and _is_day(reference) else word}{value}"
+            return f"{bare(last)} {self.dated(op, reference, last)}"
         if not about.kind.things or not ends_open(last):
             return ""
         if len(about.steps) > 1:
@@ -243,6 +246,11 @@ class Wording:
         many = of_many(last)
         denied = many.replace("are ", "are not ", 1) if many.startswith("are ") else f"do not {many}"
         return f"that {denied if op == '!=' else many} {value}"
+
+    def dated(self, op: str, reference: n.Set, about: str) -> str:
+        """When: "before 2020", "on 3 May 2011"."""
+        word = _DATE_OPS[op]
+        return f"{'on ' if word == 'in ' and _is_day(reference) else word}{self.reference(reference, about)}"
 
     def _to_itself(self, step: n.Step) -> bool:
         """Whether a relation leads from things of one kind to others of it."""
@@ -285,12 +293,12 @@ class Wording:
             ">=": "at least ",
         }
         things = self.things(about.of)
-        if amount == "1" and isinstance(about.of, n.Get):
-            step, many = about.of.step, self.types(about.of.kind.name)
-            if step.back and self._to_itself(step) and isinstance(about.of.of, n.It):
-                things = self._back(step, "they", one=True)
-            elif things.startswith(many):
-                things = self.type(about.of.kind.name) + things.removeprefix(many)
+        of = about.of.parts[0] if isinstance(about.of, n.Both) else about.of
+        if amount == "1" and isinstance(of, n.Get):
+            if of.step.back and self._to_itself(of.step) and isinstance(of.of, n.It):
+                things = self._back(of.step, "they", one=True)
+            else:
+                things = things.replace(self.things(of), self.step(of.step), 1)
         return f"{words[op]}{amount} {things}"
 
     # -- properties of one thing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from shops import sqlite_file
 
+from dualparse.asking.spoken import Spoken
 from dualparse.asking.wording import Wording
 from dualparse.database.connect import connect
 from dualparse.database.folder import read_connected
@@ -89,6 +90,16 @@ def staff(tmp_path_factory) -> tuple[Checker, Words]:
 def test_what_is_called_by_a_verb_reads_as_english(form, staff):
     checker, words = staff
     assert Wording(words)(checker.typed_text(form)) == STAFF[form]
+
+
+def test_people_read_the_same(staff):
+    checker, words = staff
+    said = {form: Spoken(words)(checker.typed_text(form)) for form in STAFF}
+    assert said["( get employee.2 reports_to )"] == "employees that 2 reports to"
+    assert said["( filter ( all employee ) hired_on < ( date 2020 -1 -1 ) )"] == "employees hired before 2020"
+    assert said["( filter ( all employee ) !employee.reports_to = employee.2 )"] == "employees that 2 reports to"
+    form = "( get ( filter ( all employee ) hired_on > ( date 2019 -1 -1 ) ) reports_to )"
+    assert Spoken(words)(checker.typed_text(form)) == "employees that employees hired after 2019 report to"
 
 
 @pytest.fixture(scope="module")
