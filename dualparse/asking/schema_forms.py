@@ -73,7 +73,7 @@ class SchemaForms:
     def _once(self, form: str) -> bool:
         """Whether a form asks only once about each property and relation: nobody asks for the invoices without lines
         that have the most lines."""
-        asked = [word for word in _ASIDE.sub(" ", form).split() if word in self._asked]
+        asked = [word.rpartition(".")[2] for word in _ASIDE.sub(" ", form).split() if word in self._asked]
         return len(asked) == len(set(asked))
 
     # -- names and values
