@@ -51,6 +51,8 @@ class FakeAsker:
             raise InputError("the question cannot be used")
         if "many" in question:
             return self.rows(question, 1_000)
+        if "dozen" in question:
+            return self.rows(question, 12)
         if "none" in question:
             return Reply(question, ANSWERED, form="( none )", said="films of 1850", kind="none", probability=0.9)
         if "how many" in question or "count" in question:

@@ -147,6 +147,13 @@ class Spoken(Wording):
             return super().condition(node)
         return self._compared(node, about)
 
+    def _indefinite(self, about: n.Property) -> str:
+        """With an article, but for what is called by a plural: "milliseconds"."""
+        phrase = self.property(about)
+        if isinstance(about, n.Path) and not about.many and names.singular(phrase) != phrase:
+            return phrase
+        return super()._indefinite(about)
+
     def _compared(self, node: n.Filter, about: n.Path) -> str:
         """A condition on a property of one thing, or on that of something it has: "whose artist's name is AC/DC"."""
         op, kind, reference = node.op, about.kind.name, node.references[0]

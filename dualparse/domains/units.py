@@ -33,3 +33,16 @@ def factor(given: str, wanted: str) -> float | None:
         return None
     ratio = size / _SAME[wanted][0]
     return float(round(ratio)) if ratio >= 1 else 1 / round(1 / ratio)
+
+
+def clock(amount: float, unit: str) -> str:
+    """A time in milliseconds or seconds from a minute on, as people write it; "" for anything else.
+
+    >>> clock(5286953, "millisecond"), clock(61, "second"), clock(3600, "s"), clock(59, "second"), clock(90, "minute")
+    ('1 h 28 min 7 s', '1 min 1 s', '1 h', '', '')
+    """
+    if unit not in ("ms", "millisecond", "s", "second") or abs(amount) * _SAME[unit][0] < 60:
+        return ""
+    seconds = round(amount * _SAME[unit][0])
+    parts = ((seconds // 3600, "h"), (seconds // 60 % 60, "min"), (seconds % 60, "s"))
+    return " ".join(f"{value} {name}" for value, name in parts if value)

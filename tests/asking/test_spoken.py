@@ -96,8 +96,8 @@ def test_forms_are_sentences_for_people(form, checker):
     assert SPOKEN(checker.typed_text(form)) == SAID[form]
 
 
-def test_properties_may_have_verbs_for_names(checker):
-    words = Words({"hut.serves_food": ("serves food",), "trail.start": ("starts in",)})
+def test_properties_may_have_verbs_and_plurals_for_names(checker):
+    words = Words({"hut.serves_food": ("serves food",), "trail.start": ("starts in",), "trail.length": ("metres",)})
     said = [
         Spoken(words)(checker.typed_text(form))
         for form in (
@@ -105,6 +105,8 @@ def test_properties_may_have_verbs_for_names(checker):
             f"( filter {HUT} serves_food != true )",
             f"( filter {TRAIL} start = village.orsaz )",
             f"( filter {TRAIL} start != village.orsaz )",
+            f"( filter {TRAIL} length present )",
+            f"( filter {TRAIL} length > ( number 5 km ) )",
         )
     ]
     assert said == [
@@ -112,6 +114,8 @@ def test_properties_may_have_verbs_for_names(checker):
         "huts that do not serve food",
         "trails that start in orsaz",
         "trails that do not start in orsaz",
+        "trails with metres",
+        "trails whose metres are over 5 km",
     ]
 
 

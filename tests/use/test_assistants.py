@@ -103,7 +103,7 @@ def test_the_schema_of_a_database(tmp_path):
     target.asker.close()
     (film,) = schema.structured_content["types"]
     assert {"name": "running_minutes", "kind": "number", "unit": "minute"} in film["properties"]
-    assert schema.structured_content["questions"] == ["how many films are there"]
+    assert schema.structured_content["questions"][0] == "how many films are there"
     assert [row[0] for row in asked.structured_content["rows"]] == ["Dust"] and asked.structured_content["sql"]
 
 

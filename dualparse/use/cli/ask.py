@@ -120,13 +120,14 @@ def _table(reply: Reply) -> Iterable[str]:
 
 def _cell(value: object, unit: str) -> str:
     from dualparse.asking.wording import amount_of
+    from dualparse.domains.units import clock
 
     if value is None:
         return "not recorded"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
-        return amount_of(value, unit)
+        return clock(value, unit) or amount_of(value, unit)
     return str(value)
 
 

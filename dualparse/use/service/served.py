@@ -160,14 +160,13 @@ def about(domain: Domain) -> About:
 
 
 def connected_target(folder: Path) -> Target:
-    """A connected folder as something to serve. Without example questions of its own it has some of the plainest."""
+    """A connected folder as something to serve. Without example questions of its own it has some that it can answer."""
     from dualparse.asking.asker import open_asker
-    from dualparse.database.names import plural
+    from dualparse.asking.example_questions import example_questions
 
     asker = open_asker(folder)
     described, tables = asker.connected.description, asker.connected.database.tables
-    plain = [asker.connected.words.of(table.name)[0] for table in tables[:EXAMPLES]]
-    questions = described.questions or tuple(f"how many {plural(name)} are there" for name in plain)
+    questions = described.questions or example_questions(asker)
     types = tuple(Type(table.name, table.rows or 0) for table in tables)
     title = described.title or described.name
     return Target(About(described.name, title, described.description, tuple(questions), types), asker)

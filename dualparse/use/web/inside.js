@@ -78,15 +78,18 @@ async function list(run, question, signal) {
   $("readings").replaceChildren();
   try {
     const { parses } = await service.parse(run.name, question, signal);
-    $("readings").replaceChildren(...parses.map(reading));
+    const answers = parses.map(({ verdict, answer }) => (verdict.ok ? answer : null));
+    const known = answers.map((answer, place) => answer !== null && answers.indexOf(answer) < place);
+    $("readings").replaceChildren(...parses.map((each, place) => reading(each, known[place])));
     press(box.form);
   } catch (error) {
     box.tell(error);
   }
 }
 
-function reading({ form, probability, verdict }) {
-  const likely = `${(100 * probability).toFixed(0)} %`;
+/** `known`: an earlier reading has the same answer, and its probability is that of both. */
+function reading({ form, probability, verdict }, known) {
+  const likely = known ? "same answer" : `${(100 * probability).toFixed(0)} %`;
   return make(
     "li",
     {},

@@ -6,6 +6,7 @@ import * as service from "./service.js";
 
 const TITLES = { answered: "Answer", ambiguous: "Which one do you mean?", refused: "No answer", error: "The data has no answer" };
 const LIKELY = 0.05; // below it another reading is not worth a line
+const AT_A_GLANCE = 10; // rows that are seen without scrolling; of more it is said how many there are
 const percent = (probability) => `${Math.round(100 * probability)} %`;
 
 /** Draw a reply. `chosen`: a person has picked its form, so nothing is to be said of how likely it is. */
@@ -41,7 +42,11 @@ function drawSure(reply, chosen) {
 function drawPages(reply) {
   const last = reply.offset + reply.rows.length;
   const paged = reply.status === "answered" && (reply.total > reply.rows.length || reply.offset > 0);
-  show($("pages"), paged);
+  const long = reply.status === "answered" && reply.rows.length > AT_A_GLANCE;
+  show($("pages"), paged || long);
+  show($("previous"), paged);
+  show($("next"), paged);
+  $("place").textContent = `${count(reply)} rows`;
   if (!paged) return;
   $("place").textContent = `Rows ${(reply.offset + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${count(reply)}`;
   $("previous").disabled = reply.offset === 0;
@@ -71,7 +76,7 @@ export function drawChoices(asked, form, pick) {
 
 /** Right, wrong, or meant: what can be said of what is shown. Nothing where the service keeps no feedback. */
 export function drawFeedback(run, asked, shown, tell) {
-  const can = run.feedback && (shown.form || asked.status === "refused");
+  const can = run.feedback && (shown.form || ["refused", "ambiguous"].includes(asked.status));
   show($("feedback"), Boolean(can));
   if (!can) return;
   const say = (judgement, form, thanks) => async () => {
@@ -86,7 +91,11 @@ export function drawFeedback(run, asked, shown, tell) {
   };
   const button = (text, ...what) => make("button", { type: "button", class: "secondary", onclick: say(...what) }, text);
   const wrong = $("choices").hidden === false ? "Noted. Is one of the readings meant?" : "Noted, thank you.";
-  if (!shown.form) {
+  if (!shown.form && asked.status === "ambiguous") {
+    $("feedback-asks").textContent = asked.choices.length > 1 ? "Or is none of them meant?" : "Or is something else meant?";
+    const text = asked.choices.length > 1 ? "None of these" : "Something else";
+    $("feedback-buttons").replaceChildren(button(text, "wrong", "", "Noted, thank you."));
+  } else if (!shown.form) {
     $("feedback-asks").textContent = "Should this have an answer?";
     $("feedback-buttons").replaceChildren(button("Yes, it should", "wrong", "", "Noted, thank you."));
   } else if (shown.form !== asked.form) {

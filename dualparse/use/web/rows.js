@@ -3,18 +3,30 @@
 import { make } from "./dom.js";
 
 const PLAIN = ["", "count", "money"]; // units that are not said
+const SMALL = { millisecond: 0.001, second: 1 }; // seconds; from a minute on people write hours, minutes and seconds
 
-/** A unit beside a number, as people write it: 1 hour, 3 hours, 7.4 km. */
+/** A unit beside a number, as people write it: 1 hour, 3 hours, 7.4 km, 1 h 28 min 7 s. */
 export function withUnit(number, unit) {
-  const text = plainNumber(number);
-  if (PLAIN.includes(unit)) return text;
+  const text = amount(number, unit);
+  if (PLAIN.includes(unit) || isClock(number, unit)) return text;
   return `${text} ${number === 1 ? unit : many(unit)}`;
 }
 
 const many = (unit) => (unit.length < 3 || unit.endsWith("s") || unit === "percent" ? unit : `${unit}s`);
 
-/** At most three decimals; no separators, because a year is a number too. */
-const plainNumber = (number) => String(Math.round(number * 1000) / 1000);
+const isClock = (number, unit) => unit in SMALL && Math.abs(number) * SMALL[unit] >= 60;
+
+/** A number without its unit: at most three decimals, and separators where it has a unit; without one it may be a year. */
+function amount(number, unit) {
+  if (isClock(number, unit)) return clock(Math.round(number * SMALL[unit]));
+  const rounded = Math.round(number * 1000) / 1000;
+  return unit ? rounded.toLocaleString("en", { maximumFractionDigits: 3 }) : String(rounded);
+}
+
+function clock(seconds) {
+  const parts = [[Math.floor(seconds / 3600), "h"], [Math.floor(seconds / 60) % 60, "min"], [seconds % 60, "s"]];
+  return parts.filter(([value]) => value).map(([value, name]) => `${value} ${name}`).join(" ");
+}
 
 export function cell(value, unit = "") {
   if (value === null) return "not recorded";
@@ -39,7 +51,8 @@ export function answerOf(reply) {
 function table({ columns, rows, offset }, units) {
   const numeric = columns.map((_, i) => rows.every((row) => row[i] === null || typeof row[i] === "number"));
   const head = columns.map((name, i) => {
-    const unit = PLAIN.includes(units[i]) ? "" : ` (${many(units[i])})`;
+    const said = PLAIN.includes(units[i]) || units[i] in SMALL || name.split(" ").includes(many(units[i]));
+    const unit = said ? "" : ` (${many(units[i])})`;
     return make("th", { scope: "col", class: numeric[i] ? "amount" : null }, `${name}${unit}`);
   });
   const body = rows.map((row, n) =>
@@ -48,7 +61,7 @@ function table({ columns, rows, offset }, units) {
       {},
       make("td", { class: "number" }, String(offset + n + 1)),
       ...row.map((value, i) =>
-        make("td", { class: value === null ? "missing" : numeric[i] ? "amount" : null }, cell(value)),
+        make("td", { class: value === null ? "missing" : numeric[i] ? "amount" : null }, typeof value === "number" ? (units[i] in SMALL ? withUnit : amount)(value, units[i]) : cell(value)),
       ),
     ),
   );

@@ -135,7 +135,7 @@ def test_a_connected_folder_is_served(tmp_path):
     target = connected_target(tmp_path / "shop")
     with client({"shop": target}) as service:
         about = service.get("/domains").json()["runs"][0]
-        assert about["questions"] == ["how many films are there"]
+        assert about["questions"][0] == "how many films are there"
         assert about["types"] == [{"name": "film", "count": 0, "examples": []}]
         told = asked(service, about["questions"][0])
         assert (told["status"], told["rows"]) == ("answered", [[3]])

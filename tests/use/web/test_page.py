@@ -87,6 +87,28 @@ def test_a_single_reading_that_is_unsure_is_asked_about(page):
     expect(page.locator(".values tbody tr")).to_have_count(100)
 
 
+def test_none_of_the_readings_may_be_meant(page, journal):
+    ask(page, "which kinds are there")
+    page.get_by_role("button", name="None of these").click()
+    expect(page.locator("#feedback")).to_contain_text("Noted")
+    last = journal.records()[-1]
+    assert (last.kind, last.question, last.form) == ("wrong", "which kinds are there", "")
+    ask(page, "one kind of films")
+    expect(page.get_by_role("button", name="Something else")).to_be_visible()
+
+
+def test_it_is_said_how_many_rows_there_are_where_they_do_not_fit(page):
+    ask(page, "which kinds are there")
+    page.locator("#choice-list button").nth(1).click()
+    expect(page.locator(".values tbody tr")).to_have_count(3)
+    expect(page.locator("#pages")).to_be_hidden()
+    page.locator("#choice-list button").first.click()
+    expect(page.locator(".values tbody tr")).to_have_count(100)
+    ask(page, "a dozen films")
+    expect(page.locator("#place")).to_have_text("12 rows")
+    expect(page.get_by_role("button", name="Next")).to_be_hidden()
+
+
 def test_a_refusal_says_why(page, journal):
     ask(page, "what is the capital of france")
     expect(page.locator("#outcome")).to_have_text("No answer")
@@ -183,6 +205,18 @@ def test_form_readings_and_the_way_back_are_one_click_away(page):
     page.get_by_role("button", name="list all lakes").first.click()  # the box stays open
     expect(page.locator("#tree")).to_have_text("(all lake)")
     expect(readings.first).to_contain_text("(all lake)")
+
+
+def test_readings_with_the_same_answer_say_so(page):
+    verdict = {"ok": True, "surface": True, "semantics": True, "reason": ""}
+    forms = [("( a )", 0.9, "(list)"), ("( b )", 0.9, "(list)"), ("( c )", 0.1, "(list 3)")]
+    told = [
+        {"form": form, "score": -1.0, "probability": chance, "verdict": verdict, "answer": answer, "copies": []}
+        for form, chance, answer in forms
+    ]
+    page.route("**/parse", lambda route: route.fulfill(json={"parses": told}))
+    look_inside(page)
+    expect(page.locator("#readings .score")).to_have_text(["90 %", "same answer", "10 %"])
 
 
 def test_a_database_shows_its_statement(page):
@@ -512,7 +546,12 @@ def test_the_api_page(page):
         (3, "hour", "3 hours"),
         (7.4, "km", "7.4 km"),
         (1 / 3, "", "0.333"),
-        (1998, "count", "1998"),
+        (1998, "", "1998"),
+        (1998, "count", "1,998"),
+        (5286953, "millisecond", "1 h 28 min 7 s"),
+        (3600, "second", "1 h"),
+        (59, "second", "59 seconds"),
+        (1071, "millisecond", "1,071 milliseconds"),
         (None, "km", "not recorded"),
         (False, "", "no"),
         ("<b>", "", "<b>"),
