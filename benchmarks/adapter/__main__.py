@@ -68,10 +68,10 @@ def main() -> None:
         return
     out, data = options.out or RESULTS, os.environ.get("DUALPARSE_DATA")
     chinook = Path(data) / "chinook" if data and options.split == "dev" and (Path(data) / "chinook").is_dir() else None
-    with out.open("a", encoding="utf-8") as lines:
-        for name in options.adapter:
-            record = json.dumps(score(name, chinook=chinook, split=options.split))
-            print(record)
+    for name in options.adapter:
+        record = json.dumps(score(name, chinook=chinook, split=options.split))
+        print(record)
+        with out.open("a", encoding="utf-8") as lines:
             lines.write(record + "\n")
 
 
