@@ -18,7 +18,7 @@ from dualparse.domains.schema import Schema
 from dualparse.domains.world import World
 from dualparse.lf.errors import LF_ERRORS
 from dualparse.lf.sexpr import tokenize
-from dualparse.matching.candidates import Candidates, candidates_of
+from dualparse.matching.candidates import Candidates, kept_candidates
 
 _SYNTAX = frozenset(["(", ")", "lambda", "lambda:e", "lambda:i", "e", "i", "and", "call", "string", "var", "!"])
 _VARIABLE = re.compile(r"\$\d+")
@@ -67,8 +67,8 @@ class Sayer:
 
     @cached_property
     def _worded(self) -> Candidates | None:
-        """The forms of the grammar with their utterances; made when first asked for, which takes a second."""
-        return candidates_of(self.domain) if self.domain.grammar is not None else None
+        """The forms of the grammar with their utterances; made when first asked for, and kept in the user's cache."""
+        return kept_candidates(self.domain) if self.domain.grammar is not None else None
 
 
 def own_words(form: str) -> str:

@@ -6,12 +6,20 @@ once, with the first wording.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import platformdirs
+
+import dualparse
 from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
+from dualparse.files import write_text
 from dualparse.lf.errors import LFSyntaxError
 from dualparse.lf.grammar import Limits
 from dualparse.synthesis.forms import synthesize
@@ -56,6 +64,42 @@ def candidates_of(domain: Domain) -> Candidates:
         )
     made = synthesize(domain, {}, n=None, seed=1, source="grammar", limits=Limits(tried=MOST)).forms
     return from_pairs(domain, sorted((item.form, item.utterance.lower()) for item in made if item.utterance))
+
+
+def kept_candidates(domain: Domain, *, cache: Path | None = None) -> Candidates:
+    """The same from the user's cache, where they are there: some grammars take seconds."""
+    path = (cache or cache_folder()) / "candidates" / f"{fingerprint(domain)}.json"
+    try:
+        pairs = [(str(form), str(utterance)) for form, utterance in json.loads(path.read_bytes())]
+    except (OSError, ValueError, TypeError):  # none there, or none that can be read
+        made = candidates_of(domain)
+        with suppress(OSError, InputError):  # without a place to keep them they are made again
+            write_text(path, json.dumps(list(zip(made.forms, made.utterances, strict=True))))
+        return made
+    return from_pairs(domain, pairs)
+
+
+def fingerprint(domain: Domain) -> str:
+    """Of all that comes of a grammar: the grammar, the names, and what the forms are checked by."""
+    if domain.grammar is None:
+        raise InputError(
+            f"the domain {domain.name!r} has no grammar, so its forms have no utterances to be matched with"
+        )
+    digest = hashlib.sha256(f"{dualparse.__version__} {domain.name} {domain.opened_as}".encode())
+    beside = [domain.grammar.parent / name for name in ("ontology.txt", "world.tsv")]
+    for path in [domain.grammar, *filter(Path.is_file, beside)]:
+        digest.update(path.read_bytes())
+    names = sorted((entity, domain.lexicon.phrases(entity)) for entity in domain.lexicon.entities)
+    return short(digest, repr(names))
+
+
+def cache_folder() -> Path:
+    return Path(platformdirs.user_cache_path("dualparse", appauthor=False)) / "matching"
+
+
+def short(digest: hashlib._Hash, text: str) -> str:
+    digest.update(text.encode())
+    return digest.hexdigest()[:24]
 
 
 def from_pairs(domain: Domain, pairs: Sequence[tuple[str, str]]) -> Candidates:

@@ -16,16 +16,14 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import platformdirs
 import torch
 from torch import Tensor
 
-import dualparse
 from dualparse.domains.domain import Domain
 from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.lf.errors import LFSyntaxError
-from dualparse.matching.candidates import candidates_of
+from dualparse.matching.candidates import cache_folder, candidates_of, fingerprint, short
 from dualparse.matching.matcher import Matcher
 from dualparse.matching.placeholders import Masked, Placeholders, Template, filled
 from dualparse.matching.vectors import Vectors
@@ -65,7 +63,7 @@ class Templates:
 
 def templates_of(domain: Domain, *, cache: Path | None = None) -> Templates:
     """All that a domain's grammar says, from the cache where it is there."""
-    path = (cache or cache_folder()) / "templates" / f"{_fingerprint(domain)}.json"
+    path = (cache or cache_folder()) / "templates" / f"{fingerprint(domain)}-{SMALL}.json"
     known = _read_templates(path)
     if known is None:
         known = _made(domain)
@@ -100,29 +98,6 @@ def _read_templates(path: Path) -> dict[str, Template] | None:
         }
     except (OSError, ValueError, TypeError, AttributeError):
         return None
-
-
-def _fingerprint(domain: Domain) -> str:
-    """Of all that the templates come from: the grammar, the names, and what the forms are checked by."""
-    if domain.grammar is None:
-        raise InputError(
-            f"the domain {domain.name!r} has no grammar, so its forms have no utterances to be matched with"
-        )
-    digest = hashlib.sha256(f"{dualparse.__version__} {SMALL} {domain.name} {domain.opened_as}".encode())
-    beside = [domain.grammar.parent / name for name in ("ontology.txt", "world.tsv")]
-    for path in [domain.grammar, *filter(Path.is_file, beside)]:
-        digest.update(path.read_bytes())
-    names = sorted((entity, domain.lexicon.phrases(entity)) for entity in domain.lexicon.entities)
-    return _short(digest, repr(names))
-
-
-def cache_folder() -> Path:
-    return Path(platformdirs.user_cache_path("dualparse", appauthor=False)) / "matching"
-
-
-def _short(digest: hashlib._Hash, text: str) -> str:
-    digest.update(text.encode())
-    return digest.hexdigest()[:24]
 
 
 class Index:
@@ -245,7 +220,7 @@ def _weights(matcher: Matcher, texts: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for part in _bytes(matcher):
         digest.update(part)
-    return _short(digest, "\n".join(texts))
+    return short(digest, "\n".join(texts))
 
 
 def _bytes(matcher: Matcher) -> Iterator[bytes]:

@@ -7,7 +7,8 @@ import pytest
 from dualparse.data.examples import Example
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
-from dualparse.matching.candidates import candidates_of, from_pairs
+from dualparse.matching import candidates as module
+from dualparse.matching.candidates import candidates_of, from_pairs, kept_candidates
 
 
 def test_the_forms_of_a_grammar_hold_every_test_form_of_overnight(benchmark_data):
@@ -40,3 +41,21 @@ def test_a_form_that_is_worded_twice_is_one_candidate():
 def test_a_domain_without_a_grammar_has_no_candidates(benchmark_data):
     with pytest.raises(InputError, match="has no grammar"):
         candidates_of(open_domain("atis"))
+
+
+def test_what_a_grammar_says_is_worked_out_once(benchmark_data, tmp_path, monkeypatch):
+    domain = open_domain("calendar")
+    made = candidates_of(domain)
+    derived = []
+    monkeypatch.setattr(module, "candidates_of", lambda domain: derived.append(domain.name) or made)
+    assert kept_candidates(domain, cache=tmp_path) is made
+    kept = kept_candidates(domain, cache=tmp_path)
+    assert derived == ["calendar"] and (kept.forms, kept.utterances, kept.numbers) == (
+        made.forms,
+        made.utterances,
+        made.numbers,
+    )
+    next(tmp_path.glob("candidates/*")).write_text("[[1]]")
+    assert kept_candidates(domain, cache=tmp_path) is made and len(derived) == 2, "a damaged file is made anew"
+    (tmp_path / "file").touch()
+    assert kept_candidates(domain, cache=tmp_path / "file") is made, "no place to keep it is no error"
