@@ -5,9 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 SET_UP := $(VENV)/.set-up
 READY := $(VENV)/.ready
+AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help setup demo test nightly test-gpu card browser lint bench campaign paper beyond report clean
+.PHONY: help setup demo test nightly test-gpu card postgresql browser lint bench campaign paper beyond report clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -44,9 +45,14 @@ card:  ## what only a GPU can show, ten minutes each: PART=parity, versions, reg
 	@PYTHON=$$(test -x $(BIN)/python && echo $(BIN)/python || echo $(PYTHON)); \
 	$$PYTHON -m benchmarks.card $(or $(PART),parity)
 
+postgresql:  ## PostgreSQL for the tests of it (Debian, Ubuntu)
+	@if command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then echo "PostgreSQL is there already"; \
+	elif command -v apt-get >/dev/null; then $(AS_ROOT) apt-get -qq update && $(AS_ROOT) apt-get -qq install --yes --no-install-recommends postgresql; \
+	else echo "install PostgreSQL with your system's packages"; exit 1; fi
+
 browser:  ## Chromium for the tests of the web page (Debian, Ubuntu)
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then echo "a Chromium is there already"; \
-	elif command -v apt-get >/dev/null; then $(if $(filter 0,$(shell id -u)),,sudo) apt-get install --yes chromium; \
+	elif command -v apt-get >/dev/null; then $(AS_ROOT) apt-get install --yes chromium; \
 	else echo "install Chromium or Chrome with your system's packages, or set DUALPARSE_BROWSER to its program"; exit 1; fi
 
 lint: $(READY)  ## style, formatting and types

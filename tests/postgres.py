@@ -19,7 +19,7 @@ def server(folder: Path) -> Iterator[str]:
     found = [os.environ.get("PATH", ""), *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
     programs = {name: shutil.which(name, path=os.pathsep.join(found)) for name in ("initdb", "postgres")}
     if not all(programs.values()):
-        pytest.skip("needs PostgreSQL's programs initdb and postgres")
+        pytest.skip("needs PostgreSQL: `make postgresql` installs it")
     user = {"user": "nobody", "extra_groups": []} if os.geteuid() == 0 else {}  # it refuses to run as root
     data = folder / "data"
     folder.chmod(0o777)
