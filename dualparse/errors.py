@@ -6,6 +6,7 @@ Errors of a logical form are something different: see `dualparse.lf.errors`.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 LONGEST = 2_000  # letters of a message; a file may quote itself in it
@@ -31,11 +32,11 @@ def shown(text: str) -> str:
 
 
 def spelt_out(text: str) -> str:
-    r"""A text in one line, without letters that a terminal would obey or that turn others around.
+    r"""A text in one line, without letters that a terminal would obey or that turn others around: JSON's spelling.
 
     >>> spelt_out("red \x1b[31m and\ttab")
-    'red \\x1b[31m and\\ttab'
+    'red \\u001b[31m and\\ttab'
     """
     if text.isprintable():
         return text
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+    return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)

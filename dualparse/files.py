@@ -39,6 +39,14 @@ def _told(path: Path) -> Iterator[None]:
         raise InputError(f"cannot write: {error.strerror}", path=path) from None
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name beside `path` that takes its place when the block ends well, and vanishes when it does not."""

@@ -25,7 +25,7 @@ from dualparse.database.renaming import place, renamed, tables_renamed, words_re
 from dualparse.database.source import open_source
 from dualparse.domains.folder import DESCRIPTION, ONTOLOGY, read_description
 from dualparse.errors import InputError
-from dualparse.files import write_text
+from dualparse.files import make_folder, write_text
 
 _HEADS = {
     ONTOLOGY: (
@@ -76,7 +76,7 @@ def connect(location: Location, folder: Path, *, progress: Progress = lambda wha
         list(found.hidden),
         list(found.notes),
     )
-    (folder / GENERATED).mkdir(parents=True, exist_ok=True)  # first: what a full disk cuts off here can be gone on with
+    make_folder(folder / GENERATED)  # first: what a full disk cuts off here can be gone on with
     _write_description(folder, location, tables, report)
     lines = ontology_file.lines_of(found.database, _hidden(found))
     edited = ontology_file.read_lines(folder / ONTOLOGY) if (folder / ONTOLOGY).is_file() else []
