@@ -89,7 +89,8 @@ class Ways:
 
     def _search(self, source: str, target: str) -> list[Way]:
         if source == target:
-            return [(hop,) for hop in self.hops[source] if hop.target == target][:MOST]
+            back: list[Way] = [(hop,) for hop in self.hops[source] if hop.target == target]
+            return back[:MOST]
         far = self._distance[target]
         if source not in far:
             return []
