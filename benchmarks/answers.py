@@ -2,11 +2,11 @@
 
     python -m benchmarks.answers [NAME ...] [--out results/bench-answers.json]
 
-In: the databases of databases/ (dev/bikes, dev/freight, test/clinic, test/games), and Chinook where DUALPARSE_DATA has
-it; each is connected anew. Out: how many of the answerable questions were answered rightly, how many of the given
-answers are right, and how many of the unanswerable questions were refused, by kind of question. Of a test database no
-question is shown. Chinook's questions are then split in halves by a seed: with one half as labels, the other half is
-asked, in turn. Databases that are measured take the place of those in the file; the others stay.
+In: the databases of databases/, and Chinook where DUALPARSE_DATA has it; each is connected anew. Out: how many of the
+answerable questions were answered rightly, how many of the given answers are right, and how many of the unanswerable
+questions were refused, by kind of question. Of a test database no question is shown. Chinook's questions are then split
+in halves by a seed: with one half as labels, the other half is asked, in turn. Databases that are measured take the
+place of those in the file; the others stay.
 """
 
 from __future__ import annotations
