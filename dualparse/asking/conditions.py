@@ -200,7 +200,7 @@ class Conditions:
         """How well a number's unit, adjective and the words around it fit a property."""
         fits = strength(self.evidence, f"{held.owner}.{held.name}")
         unit = UNITS.get(amount.unit, amount.unit)
-        place = frozenset({max(amount.places) + 1})
+        place = self._unit_place(amount)
         money = amount.unit in _MONEY
         if money:
             if held.unit in ("money", "usd", "eur", "gbp"):
@@ -217,6 +217,11 @@ class Conditions:
         if amount.adjective is not None:
             fits = max(fits, 0.9 * amount.adjective.measures(self.measures(held)))
         return max(fits, 0.15), frozenset()
+
+    def _unit_place(self, amount: Amount) -> frozenset[int]:
+        """Where the word stands that follows a number, be it before what else is said of it: "20 dollars or more"."""
+        near = range(min(amount.places), min(max(amount.places) + 2, len(self.question.words)))
+        return frozenset([place for place in near if self.question.words[place].text == amount.unit][-1:])
 
     def _called(self, held: Property, words: tuple[str, ...]) -> float:
         """How well the name of a property without a unit says that it has one; the first words say it best."""
@@ -238,9 +243,9 @@ class Conditions:
 
     def _of_count(self, amount: Amount, table: str) -> Iterator[Condition]:
         """Such as "at least 3 orders": the word after the number is what is counted."""
-        after = max(amount.places) + 1
+        after = self._unit_place(amount)
         for other in self.database.by_name:
-            said = self.evidence.get(other, {}).get(after, 0.0)
+            said = max((self.evidence.get(other, {}).get(place, 0.0) for place in after), default=0.0)
             if said < 0.5 or other == table and not self.ways.between(table, table):
                 continue
             for way in self.ways.between(table, other)[:2]:
@@ -249,7 +254,7 @@ class Conditions:
                 count = f"( count {got('it', way)} )"
                 form = f"( filter {SET} {count} {amount.op or '='} {number_form(amount.value, '')} )"
                 uses = (*self.along(way), other)
-                yield Condition(form, uses, amount.places | {after}, 0.1 + self.way_cost(way), way=way)
+                yield Condition(form, uses, amount.places | after, 0.1 + self.way_cost(way), way=way)
 
     def _of_sum(self, amount: Amount, table: str) -> Iterator[Condition]:
         """Such as "spent more than 38 dollars": a number of things that lead here, added up."""

@@ -54,6 +54,7 @@ ANSWERS = {
     "members without a manager": [("Ann Lee",)],
     "which film is in print": [("The Long Ferry",), ("Winter Ledger",), ("Dust",)],
     "how long is Salt": [(95,)],
+    "genres with 2 films or more": [("Drama", 2)],
 }
 
 
@@ -62,6 +63,12 @@ def test_a_question_is_answered_from_the_database(question, asker):
     (first, *_), rows = asker.ranked(question)[2], ANSWERS[question]
     reply = asker.run(first.draft.form)
     assert reply.status == "answered" and sorted(map(str, reply.rows)) == sorted(map(str, rows)), first.said
+
+
+def test_a_unit_may_stand_before_what_is_said_of_its_number(asker):
+    question, _, ranked = asker.ranked("films with a rental price of 3 dollars or more")
+    assert all(place < len(question.words) for each in ranked for place in each.draft.covers)
+    assert asker.ask(question.text).rows == (("The Long Ferry", 3.5), ("Dust", 4))
 
 
 def test_an_answer_says_what_was_understood(asker):
