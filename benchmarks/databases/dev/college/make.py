@@ -220,8 +220,8 @@ def _students(draw: Draw) -> list[tuple]:
         teachers = [row[0] for row in LECTURERS if row[6] == PROGRAMMES[programme - 1][3]]
         advisor = draw.one(teachers) if draw.chance(0.95) else None
         mentor = draw.number(1, min(number - 1, 80)) if number > 12 and draw.chance(0.55) else None
-        email = f"{first[0]}{last}{number}@students.brennan.example".lower().replace("'", "")
-        email = email if draw.chance(0.93) else None
+        address = f"{first[0]}{last}{number}@students.brennan.example".lower().replace("'", "")
+        email = address if draw.chance(0.93) else None
         rows.append(
             (number, f"S{2300 + number}", first, last, born, country, email, started, programme, advisor, mentor)
         )
