@@ -34,7 +34,7 @@ class Engine(Protocol):
     name: str
 
     def supports(self, network: nn.Module) -> bool:
-        """Whether it knows this exact class: what a subclass overrides would be passed over."""
+        """Whether it knows exactly this network (`exact`): what a subclass overrides would be passed over."""
 
     def score(self, network: Network, batch: Batch, *, shared: int = 0, times: int = 1) -> Tensor:
         """Log-probability of each row's target, [B]. The first `shared` sources have `times` targets each, one after
@@ -61,7 +61,7 @@ def engine_for(network: nn.Module) -> Engine:
     engine = _quicker(network)
     if engine is None:
         return PLAIN
-    if as_written(network) and engine.supports(network):
+    if engine.supports(network):
         return engine
     if reason := why_plain(network):
         _tell(reason)
@@ -72,7 +72,7 @@ def why_plain(network: nn.Module) -> str:
     """Why a network runs on the plain engine where a quicker one is at work; "" for a class that some quicker engine
     knows, though not the one of this device."""
     engine = _quicker(network)
-    if engine is None or (as_written(network) and any(each.supports(network) for each in QUICKER)):
+    if engine is None or any(each.supports(network) for each in QUICKER):
         return ""
     kind = f"{type(network).__module__}.{type(network).__qualname__}"
     return f"{kind} runs on the plain engine: {engine.name} does not know it"
@@ -82,11 +82,6 @@ def _quicker(network: nn.Module) -> Engine | None:
     """The engine for where a network is now, whether it knows the network or not."""
     tensor = next(network.parameters())
     return next((engine for engine in QUICKER if engine.works_with(tensor)), None)  # type: ignore[return-value]
-
-
-def as_written(network: nn.Module) -> bool:
-    """Whether no method of the class was replaced on this one object."""
-    return not any(callable(value) and hasattr(type(network), name) for name, value in vars(network).items())
 
 
 @cache

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from dualparse.engines.beam import LOOK_EVERY, Beam, advance, collect
-from dualparse.engines.engine import as_written, engine_for
+from dualparse.engines.engine import engine_for
+from dualparse.engines.exact import is_exactly
 from dualparse.engines.found import Found, Options, trace
 from dualparse.engines.triton import search as fused_search
 from dualparse.networks.language_model import LanguageModel
@@ -29,12 +30,12 @@ SEARCHES = (Seq2Seq,)  # whose searches are
 
 def captures_steps(*networks: nn.Module) -> bool:
     """Whether steps of training of these networks may be captured where they are."""
-    return all(type(n) in STEPS and as_written(n) and next(n.parameters()).is_cuda for n in networks)
+    return all(is_exactly(n, *STEPS) and next(n.parameters()).is_cuda for n in networks)
 
 
 def captures_searches(network: Network) -> bool:
     """Whether searches of this network may be captured where it is."""
-    return type(network) in SEARCHES and as_written(network) and network.device.type == "cuda"
+    return is_exactly(network, *SEARCHES) and network.device.type == "cuda"
 
 
 class FusedSearch:

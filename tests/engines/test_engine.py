@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+from copy import deepcopy
 from pathlib import Path
 
 import httpx
@@ -17,11 +18,13 @@ from toy import tiny_model
 from dualparse.choosing.search import find
 from dualparse.engines import engine
 from dualparse.engines.engine import engine_for, told
+from dualparse.engines.exact import KINDS, _usual, is_exactly
 from dualparse.engines.found import Options
 from dualparse.engines.graphs import captures_searches, captures_steps
 from dualparse.engines.numba import loading
 from dualparse.networks.language_model import LanguageModel
 from dualparse.networks.lstm import Seq2Seq
+from dualparse.networks.network import quiet
 from dualparse.runs import Run
 from dualparse.training.run import train
 from dualparse.use.api import Parser
@@ -78,11 +81,51 @@ def test_an_engine_asks_for_the_exact_class_and_the_log_tells_once(caplog):
     ]
 
 
-@needs_numba
-def test_a_method_replaced_on_one_network_alone_is_used_too():
-    model = tiny_model().float()
+def replaced_method(model):
     model.log_probs = lambda memory, inputs, targets: torch.zeros(targets.shape)
+
+
+def other_part(model):
+    model.attention_keys = torch.nn.Sequential(model.attention_keys, torch.nn.Tanh())
+
+
+def deeper_encoder(model):
+    one = model.encoder
+    model.encoder = torch.nn.LSTM(one.input_size, one.hidden_size, 2, batch_first=True, bidirectional=True)
+
+
+def replaced_method_of_a_part(model):
+    model.generate.forward = lambda features: features
+
+
+def hook(model):
+    model.generate.register_forward_hook(lambda *told: None)
+
+
+@needs_numba
+@pytest.mark.parametrize("change", [replaced_method, other_part, deeper_encoder, replaced_method_of_a_part, hook])
+def test_what_is_changed_on_one_network_alone_is_used_too(change):
+    model = tiny_model().float()
+    assert engine_for(model).name == "numba"
+    change(model)
     assert engine_for(model).name == "plain"
+
+
+@needs_numba
+def test_a_method_replaced_on_the_class_is_used_too(monkeypatch):
+    model = tiny_model().float()
+    monkeypatch.setattr(Seq2Seq, "encode", lambda *given, **told: None)
+    assert engine_for(model).name == "plain"
+
+
+def test_knowing_a_class_draws_no_random_number():
+    before = torch.get_rng_state()
+    for kind, make in KINDS.items():
+        _usual.cache_clear()
+        with torch.random.fork_rng():
+            model = make()
+        assert is_exactly(model, kind) and is_exactly(quiet(model), kind) and is_exactly(deepcopy(model), kind)
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_graphs_are_for_known_classes_on_a_gpu_alone():

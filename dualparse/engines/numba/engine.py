@@ -8,14 +8,13 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from dualparse.data.batch import Batch
+from dualparse.engines.exact import is_exactly
 from dualparse.engines.found import Found, Options, Walk, trace
 from dualparse.engines.numba import loading
 from dualparse.engines.numba.packed import packed_log_probs, packed_memory, packed_text_log_probs
 from dualparse.engines.numba.search import compiled_beam
 from dualparse.networks.language_model import LanguageModel
 from dualparse.networks.lstm import Memory, Seq2Seq
-
-KNOWN = (Seq2Seq, LanguageModel)
 
 
 class Compiled:
@@ -24,7 +23,7 @@ class Compiled:
     name = "numba"
 
     def supports(self, network: nn.Module) -> bool:
-        return type(network) in KNOWN
+        return is_exactly(network, Seq2Seq, LanguageModel)
 
     def works_with(self, tensor: Tensor) -> bool:
         """Whether the kernels are loaded and take such numbers."""

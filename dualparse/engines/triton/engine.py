@@ -8,6 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from dualparse.data.batch import Batch
+from dualparse.engines.exact import is_exactly
 from dualparse.engines.found import Found, Options, Walk, trace
 from dualparse.engines.plain import Plain
 from dualparse.engines.triton import search as fused_search
@@ -35,7 +36,7 @@ class Fused:
     name = "triton"
 
     def supports(self, network: nn.Module) -> bool:
-        return type(network) is Seq2Seq
+        return is_exactly(network, Seq2Seq)
 
     def works_with(self, tensor: Tensor) -> bool:
         """Whether there are kernels for such numbers."""
