@@ -17,6 +17,7 @@ CONTENT = {  # figures are measured on this content: whoever changes it measures
     "dev/freight": "37327b947b3c8b78c451c2b1f4d07e41826416d13fc45a5aba3f4654c3d371ad",
     "dev/college": "c9ec14dd5715cc6213d0e2f13f60f91ff6d48e2c928fc645c01780b37028c0f7",
     "dev/webshop": "b15bb445c245705c9a9589f3a1b6e22d234dfddde169ad8da82487be9b93d4e5",
+    "dev/league": "88b7168ff8b2f927d707344c02011d8a4ac710ab20471bd71af95cebd349f822",
     "test/clinic": "c86677e795ea94bf025c601bae48429873dbffdf9f403c515575be8d2c64b237",
     "test/games": "c2a28b24450b10f61afa2af21805a8ea5ac86d6f6ed18d4bde0b954e4140d2bb",
 }
@@ -38,7 +39,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", CONTENT)
 def test_the_content_is_the_same_everywhere(made: Path, name: str) -> None:
     connection = sqlite3.connect(made / f"{name}.sqlite")
-    tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+    tables = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+    ).fetchall()
     content = [(sql, connection.execute(f'SELECT * FROM "{table}"').fetchall()) for table, sql in tables]
     connection.close()
     assert hashlib.sha256(repr(content).encode()).hexdigest() == CONTENT[name]

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = ("dev/bikes", "dev/freight", "dev/college", "dev/webshop", "test/clinic", "test/games")
+NAMES = ("dev/bikes", "dev/freight", "dev/college", "dev/webshop", "dev/league", "test/clinic", "test/games")
 
 
 def questions_of(name: str) -> Path:
