@@ -7,17 +7,19 @@ and what nothing explains is refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date as Day
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
+from dualparse.asking import refusals
 from dualparse.asking.drafts import Draft, Given
 from dualparse.asking.familiar import common_words
 from dualparse.asking.grounds import Judged, by_form, default_trust, grounds, judge
 from dualparse.asking.labels import Labels
+from dualparse.asking.lexis import stem
 from dualparse.asking.masks import Masks
 from dualparse.asking.names_in import Named, explained, names_in
 from dualparse.asking.paths import Ways
@@ -155,16 +157,15 @@ class FolderAsker(Asker):
         judged = judge(question, evidence, ranked, self.trust, empty=is_empty(reply), same=same)
         reply = replace(reply, probability=round(judged.probability, 4))
         if judged.probability >= self.trust.cut:
-            others = list(enumerate(ranked))[1:MOST_CHOICES]
+            others = [reading for reading in enumerate(ranked[:MOST_CHOICES]) if reading[1].said != reply.said]
             return replace(reply, choices=_choices(others, judged))
         close = [
             (number, each)
             for number, each in enumerate(ranked[: len(same)])
             if same[number] == number and judged.shares[number] >= CLOSE * judged.shares[0]
         ]
-        choices = _choices(close[:MOST_CHOICES], judged)
         asked = Reply(reply.question, AMBIGUOUS, probability=reply.probability, notes=reply.notes)
-        return replace(asked, choices=choices)
+        return replace(asked, choices=_choices(close, judged))
 
     def _answer(self, reply: Reply, node: n.Node) -> Reply:
         """With the values beside the things that the form is about."""
@@ -205,7 +206,7 @@ class FolderAsker(Asker):
     def _lacking(self, question: Question, evidence: Evidence, judged: Judged, best: Draft) -> str:
         """What a question asks for and the data does not have; "" where nothing of the kind is known."""
         if judged.things:
-            return f"nothing in the data is called {', '.join(map(repr, dict.fromkeys(judged.things[:4])))}"
+            return refusals.unknown(judged.things)
         first = question.words[question.polite].text if question.words[question.polite :] else ""
         database = self.connected.database
         if first == "when" and (
@@ -216,13 +217,12 @@ class FolderAsker(Asker):
 
     def _away(self, question: Question, judged: Judged) -> str:
         """Why a question is taken for one that the data cannot answer."""
-        told = ", ".join(repr(word) for word in dict.fromkeys(judged.strange[:4]))
         title = self.connected.description.title or self.connected.description.name
         if not judged.strange:
-            return f"this does not read like a question about: {title}"
+            return refusals.unlike(title)
         if len(judged.unexplained) == len(question.content):
-            return f"this seems to be about something else than: {title} (nothing in the data is called {told})"
-        return f"nothing in the data is called {told}"
+            return refusals.elsewhere(title, judged.strange)
+        return refusals.unknown(judged.strange)
 
     def ranked(self, text: str) -> tuple[Question, Evidence, list[Ranked]]:
         """The readings of a question, the best first."""
@@ -262,15 +262,21 @@ def is_empty(reply: Reply) -> bool:
     return not reply.rows or all(value in (0, None) for row in reply.rows for value in row)
 
 
-def _choices(readings: Sequence[tuple[int, Ranked]], judged: Judged) -> tuple[Choice, ...]:
-    """Readings, each with its number, as choices."""
-    return tuple(Choice(each.draft.form, each.said, round(judged.chance(place), 4)) for place, each in readings)
+def _choices(readings: Iterable[tuple[int, Ranked]], judged: Judged) -> tuple[Choice, ...]:
+    """Readings, each with its number, as choices; of those in the same words the first."""
+    told: dict[str, tuple[int, Ranked]] = {}
+    for number, each in readings:
+        told.setdefault(each.said, (number, each))
+    few = list(told.values())[:MOST_CHOICES]
+    return tuple(Choice(each.draft.form, each.said, round(judged.chance(number), 4)) for number, each in few)
 
 
 def _slips(text: str, question: Question) -> tuple[str, ...]:
     """What was mended before a question was taken apart."""
     pairs = zip(words_of(text), question.words, strict=False) if text != question.text else ()
-    return tuple(f"read {typed.text!r} as {word.text!r}" for typed, word in pairs if typed.text != word.text)
+    return tuple(
+        f"read {typed.text!r} as {word.text!r}" for typed, word in pairs if stem(typed.text) != stem(word.text)
+    )
 
 
 def _notes(names: Sequence[Named]) -> tuple[str, ...]:

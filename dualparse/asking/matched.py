@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from dualparse.asking import refusals
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.saying import Sayer
 from dualparse.asking.shown import answer_of
@@ -47,7 +48,7 @@ class MatchAsker(Asker):
         found = [pair for pair in self.index.propose([words], LOOKED_AT)[0] if self.domain.check(pair[0]).ok]
         if not found or found[0][1] < NEAR * self.index.steepness:
             title = self.domain.title or self.domain.name
-            return Reply(question, REFUSED, reason=f"this does not read like a question about: {title}")
+            return Reply(question, REFUSED, reason=refusals.unlike(title))
         choices = self._choices(found)
         reply = Reply(question, ANSWERED, probability=choices[0].probability, choices=choices[1:])
         if reply.probability < SURE:

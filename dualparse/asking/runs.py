@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dualparse.asking import refusals
 from dualparse.asking.calibrate import Weighs
 from dualparse.asking.evidence import Option
 from dualparse.asking.familiar import common_words
@@ -135,15 +136,14 @@ class RunAsker(Asker):
         """Why a question is taken for one about something else."""
         title = self.parser.domain.title or self.parser.domain.name
         strange = [_typed(weighed.reading, word) for word in weighed.strange]
-        told = ", ".join(repr(word) for word in dict.fromkeys(strange[:4]))
         spoken = [word for word in weighed.reading.words if word not in common_words() and word not in weighed.strange]
         if not strange:
-            return f"this does not read like a question about: {title}"
+            return refusals.unlike(title)
         if not spoken:
-            return f"this seems to be about something else than: {title}"
+            return refusals.elsewhere(title)
         if name := self._no_such(weighed):
             return f"the data has no {name!r}"
-        return f"no question and no name here has the word{'s' * (len(set(strange)) > 1)} {told}"
+        return f"no question and no name here has the word {refusals.alternatives(strange)}"
 
     def _no_such(self, weighed: Weighed) -> str:
         """A name that stands where names stand, beside "hut" or "trail", and that nobody has."""

@@ -8,18 +8,29 @@ compares questions with them; here the grammar of English is minded as well. Not
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-from dualparse.asking.verbs import ends_open, is_done
-from dualparse.asking.wording import NUMBER_OPS, Wording
+from dualparse.asking.verbs import as_date, ends_open, is_done
+from dualparse.asking.wording import NUMBER_OPS, Wording, listed
 from dualparse.database import names
 from dualparse.domains import nodes as n
 from dualparse.domains.intervals import Interval, Relative
+from dualparse.domains.units import factor
+from dualparse.lf.values import TRUE
 
 _DOES = ("can", "serves", "allows", "accepts", "offers", "needs", "includes", "does", "takes")
 _CHANGED = {"!=": "=", "missing": "present"}  # what is denied with "without" instead
 _OF_ANOTHER = {"=": "", "!=": "not ", "<=": "not after ", ">=": "not before "}  # dates that a form looks up
 _LATER = {">=": "or later", "<=": "or earlier"}
 _SETS = (n.All, n.Filter, n.Both, n.Others, n.Best, n.Ranked)
+_MEASURED = {"second": "duration", "metre": "length", "gram": "weight", "byte": "size"}  # unit -> what is told in it
+_DISTANCES = ("km", "kilometre", "kilometer", "mile")
+_FAR = ("length", "distance")
+_NO_NOUNS = ("since", "until", "before", "after")
+_NAMES = ("name", "title")
+_THIRD = {"is": "is not", "was": "was not", "can": "cannot", "has": "does not have", "does": "does not"}
+Condition = n.Filter | n.Either  # an `Either` of sets that differ in conditions alone
 
 
 class Spoken(Wording):
@@ -32,7 +43,7 @@ class Spoken(Wording):
         if isinstance(node, n.Best) and isinstance(node.of, n.Filter):
             return f"of {self.things(node.of)}, those with {self._extreme(node.property, node.greatest)}"
         if isinstance(node, n.Best) and isinstance(node.of, n.Either):
-            parts = _all_of([self.things(part) for part in node.of.parts])
+            parts = listed([self.things(part) for part in node.of.parts])
             return f"of {parts}, the one with {self._extreme(node.property, node.greatest)}"
         return super().__call__(node)
 
@@ -60,61 +71,74 @@ class Spoken(Wording):
             return self._total(total, "").removesuffix(" of ")
         return self._of_group(total, group)
 
+    def rows(self, node: Any) -> str:
+        """A table; what things are chosen or ranked by is said once."""
+        if isinstance(node, n.Select):
+            told = _told(node.of)
+            beside = tuple(each for each in node.properties if each not in told)
+            if not beside:
+                return self.things(node.of)
+            node = replace(node, properties=beside)
+        return super().rows(node)
+
     # -- whether
 
     def _whether(self, of: n.Set) -> str:
-        if isinstance(of, n.Both) and isinstance(of.parts[0], n.Entity):
-            one, *others = map(self.things, of.parts)
-            return f"whether {one} is among {' that are also '.join(others)}"
-        base, filters = _taken_apart(of)
+        base, conditions = taken_apart(of)
         if not _is_one(base):
             return f"whether there are {self.things(of)}"
-        one = self._the(base)
-        if filters and all(each.op in ("present", "missing") for each in filters):
-            has = [f"{'no' if each.op == 'missing' else ''} {self._having(each)}".strip() for each in filters]
-            return f"whether {one} has {' and '.join(has)}"
-        if filters:
-            return f"whether {one} is one of the {self.types(base.kind.name)} {self._conditions(filters)}"
+        one = self.owner(base)
+        claims = [self._claim(each) for each in conditions]
+        if claims and all(claims):
+            return f"whether {one} {' and '.join(claims)}"
+        if conditions and isinstance(base, n.Entity) and all(map(_names_it, conditions)):
+            return f"whether there is {names.article(self.type(base.kind.name))} called {one}"
+        if conditions:
+            return f"whether {one} is one of the {self.types(base.kind.name)} {self._conditions(conditions)}"
         if isinstance(base, n.Get):
             return f"whether {self.things(base.of)} has {names.article(self.step(base.step))}"
-        return f"whether there is {one}"
+        return f"whether there is {names.article(self.type(base.kind.name))} called {one}"
+
+    def _claim(self, node: Condition) -> str:
+        """A condition as what one thing is, has or does: "has no fax"; "" where that takes more words."""
+        if not isinstance(node, n.Filter) or _names_it(node):
+            return ""
+        if node.op in ("present", "missing"):
+            return f"has {'no ' * (node.op == 'missing')}{self._having(node)}"
+        if node.property.kind.name != "boolean" or not isinstance(node.references[0], n.Literal):
+            return ""
+        phrase = self.property(node.property)
+        first, _, rest = phrase.partition(" ")
+        if not rest or (first not in _THIRD and first not in _DOES):
+            return ""
+        if (node.op == "=") == (node.references[0].value == TRUE):
+            return phrase
+        return f"{_THIRD.get(first) or f'does not {_they(first)}'} {rest}"
 
     def _having(self, node: n.Filter) -> str:
         phrase = self._indefinite(node.property)
         return phrase.split(" ", 1)[1] if node.op == "missing" and phrase.startswith(("a ", "an ")) else phrase
 
-    def _the(self, node: n.Set) -> str:
-        """One thing or value with its article."""
-        return f"the {self.things(node)}" if isinstance(node, n.Get) else self.things(node)
-
     # -- sets
 
     def things(self, node: n.Set) -> str:
         """A set as a phrase in the plural."""
-        if isinstance(node, n.Both):
-            return self._both(node)
-        return super().things(node)
+        base, conditions = taken_apart(node)
+        if not conditions or isinstance(base, (n.Both, n.Either)):
+            return super().things(node)
+        about_it = isinstance(base, n.Get) and isinstance(base.of, (n.It, n.Entity))
+        comma = "" if about_it or isinstance(base, (n.All, n.Entity)) else ","
+        return f"{self.things(base)}{comma} {self._conditions(conditions)}"
 
-    def _both(self, node: n.Both) -> str:
-        """What is in several sets; where they differ in conditions alone, those conditions together."""
-        (first, filters), *others = map(_taken_apart, node.parts)
-        about_one = isinstance(first, n.Get) and isinstance(first.of, (n.It, n.Entity)) and not filters
-        if all(isinstance(base, n.All) and base.kind == first.kind for base, _ in others) and (
-            about_one or isinstance(first, n.All)
-        ):
-            every = filters + [each for _, some in others for each in some]
-            return f"{self.things(first)} {self._conditions(every)}".strip()
-        return super().things(node)
+    def owner(self, node: n.Set) -> str:
+        """One thing or value with its article, or a set."""
+        return f"the {self.things(node)}" if isinstance(node, n.Get) and _is_one(node) else self.things(node)
 
-    def _filtered(self, node: n.Filter) -> str:
-        base, filters = _taken_apart(node)
-        comma = "" if isinstance(base, (n.All, n.Entity)) else ","
-        return f"{self.things(base)}{comma} {self._conditions(filters)}"
-
-    def _conditions(self, filters: Sequence[n.Filter]) -> str:
-        """Conditions, the short ones before those with "whose"."""
-        said = list(dict.fromkeys(map(self.condition, filters)))
-        return " and ".join(sorted(said, key=lambda each: each.startswith("whose")))
+    def _got(self, node: n.Get) -> str:
+        """What a step leads to; a date that is called by a verb becomes a noun: "opened date of Old Mill"."""
+        if node.kind.name == "date" and is_done(phrase := self.step(node.step)) and self.is_one(node.of):
+            return f"{as_date(phrase)} of {self.owner(node.of)}"
+        return super()._got(node)
 
     def is_one(self, node: n.Set) -> bool:
         """Whether a set holds one thing or value at the most."""
@@ -124,9 +148,45 @@ class Spoken(Wording):
         """What something is compared with."""
         if isinstance(node, _SETS) and node.kind.things:
             return f"one of the {self.things(node)}"
-        return self._the(node) if isinstance(node, n.Get) and _is_one(node) else super().reference(node, about)
+        return self.owner(node) if isinstance(node, n.Get) and _is_one(node) else super().reference(node, about)
 
     # -- conditions
+
+    def _conditions(self, conditions: Sequence[Condition]) -> str:
+        """Conditions, the short ones first, and those last that have conditions of their own."""
+        said = list(
+            dict.fromkeys(
+                self._either(each) if isinstance(each, n.Either) else self.condition(each) for each in conditions
+            )
+        )
+        nested = [each for each in said if each.startswith("with") and (" whose " in each or " that " in each)]
+        nested += [each for each in said if each.startswith("whose ") and " or whose " in each]
+        whose = [each for each in said if each.startswith("whose ") and each not in nested]
+        short = [each for each in said if each not in nested and each not in whose]
+        phrase = " and ".join(short)
+        if whose:
+            phrase += (
+                f"{' and ' if short and short[-1].startswith('that ') else ', ' if short else ''}{' and '.join(whose)}"
+            )
+        return f"{phrase}{', ' if phrase and nested else ''}{', and '.join(nested)}"
+
+    def _either(self, node: n.Either) -> str:
+        """Conditions one of which holds: "whose city is Berlin or Paris"."""
+        parts = [taken_apart(part)[1] for part in node.parts]
+        filters = [part[0] for part in parts if len(part) == 1]
+        first = filters[0] if filters else None
+        if (
+            isinstance(first, n.Filter)
+            and len(filters) == len(parts)
+            and all(_is_like(first, each) for each in filters)
+        ):
+            values = n.Either(tuple(each.references[0] for each in filters), first.references[0].kind)  # type: ignore[union-attr]
+            return self.condition(replace(first, references=(values,)))
+        return " or ".join(dict.fromkeys(map(self._conditions, parts)))
+
+    def linked(self, step: n.Step) -> str:
+        """What stands before the name of a thing: "tracks with the playlist Music"."""
+        return f"the {self.step(step)}"
 
     def condition(self, node: n.Filter) -> str:
         """What is asked of the things of a filter: "whose genre is Jazz", "without albums"."""
@@ -139,6 +199,8 @@ class Spoken(Wording):
                 n.All(first.target), n.Path(tuple(rest), about.kind), _CHANGED.get(op, op), node.references, node.kind
             )
             word = "without" if op in _CHANGED else "with"
+            if first.back and self._to_itself(first):
+                return f"{word} {self._back(first, 'they')} and {self.condition(inner)}"
             return f"{word} {self.step(first, many=True)} {self.condition(inner)}"
         if op in ("missing", "present") or any(step.back for step in about.steps):
             return super().condition(node)
@@ -159,7 +221,7 @@ class Spoken(Wording):
         op, kind, reference = node.op, about.kind.name, node.references[0]
         if kind == "boolean":
             return super().condition(node)
-        phrase = "'s ".join(self.step(step, many=step.many) for step in about.steps)
+        phrase = _possessive([self.step(step, many=step.many) for step in about.steps])
         if about.many and kind not in ("number", "date", "time") and op in ("=", "!="):
             return f"whose {phrase} {'include' if op == '=' else 'do not include'} {self.reference(reference, phrase)}"
         verb = "are" if about.many or names.singular(phrase) != phrase else "is"
@@ -192,6 +254,30 @@ class Spoken(Wording):
 
     # -- numbers
 
+    def step(self, step: n.Step, *, many: bool = False) -> str:
+        """A property or relation; one that is called by its unit, by what is told in it."""
+        phrase = super().step(step, many=many)
+        unit = "" if step.back or not step.target.unit else names.singular(phrase)
+        if unit in _DISTANCES:
+            return "distance"
+        return next((said for known, said in _MEASURED.items() if unit and _is_unit(unit, known)), phrase)
+
+    def most(self, about: n.Property, greatest: bool) -> str:
+        """The word for the greatest or smallest number."""
+        if about.kind.unit and _is_unit(about.kind.unit, "second"):
+            return "longest" if greatest else "shortest"
+        if self.property(about).split()[-1] in _FAR:
+            return "greatest" if greatest else "smallest"
+        return super().most(about, greatest)
+
+    def _total(self, node: n.Total, of: str) -> str:
+        if node.name == "count" and isinstance(node.of, n.Get) and self.is_one(node.of):
+            of = of.replace(self.step(node.of.step), self.step(node.of.step, many=True), 1)
+        phrase = self.property(node.property) if node.property is not None else ""
+        if node.name == "sum" and phrase.endswith(" total"):
+            return f"sum of {names.plural(phrase)} of {of}"
+        return super()._total(node, of)
+
     def _arithmetic(self, node: n.Arithmetic) -> str:
         if not isinstance(node.second, n.Literal) or node.name not in ("times", "divide") or not node.kind.unit:
             return super()._arithmetic(node)
@@ -208,13 +294,59 @@ class Spoken(Wording):
         return said
 
 
-def _taken_apart(node: n.Set) -> tuple[n.Set, list[n.Filter]]:
-    """A set without its filters, and those in the order in which they were written."""
-    filters: list[n.Filter] = []
-    while isinstance(node, n.Filter):
-        filters.append(node)
+def taken_apart(node: n.Set) -> tuple[n.Set, list[Condition]]:
+    """A set without its conditions, and those in the order in which they were written."""
+    if isinstance(node, n.Filter):
+        base, conditions = taken_apart(node.of)
+        return base, [*conditions, node]
+    if isinstance(node, n.Both):
+        parts = [taken_apart(part) for part in node.parts]
+        bases = [base for base, _ in parts if base != n.All(node.kind)] or [parts[0][0]]
+        if len(bases) == 1 and not isinstance(bases[0], (n.Both, n.Either)):
+            return bases[0], [each for _, conditions in parts for each in conditions]
+    if isinstance(node, n.Either):
+        parts = [taken_apart(part) for part in node.parts]
+        if all(base == n.All(node.kind) and conditions for base, conditions in parts):
+            return n.All(node.kind), [node]
+    return node, []
+
+
+def _told(node: n.Set) -> set[n.Property]:
+    """The properties that a set is ranked by, which stand beside its things in any case."""
+    told: set[n.Property] = set()
+    while isinstance(node, (n.Filter, n.Best, n.Ranked)):
+        if not isinstance(node, n.Filter):
+            told.add(node.property)
         node = node.of
-    return node, filters[::-1]
+    return told
+
+
+def _names_it(node: Condition) -> bool:
+    """Whether it is asked of something that it has a name."""
+    if not isinstance(node, n.Filter) or not isinstance(node.property, n.Path) or node.op != "present":
+        return False
+    return len(node.property.steps) == 1 and node.property.steps[0].name in _NAMES
+
+
+def _is_like(first: n.Filter, other: Condition) -> bool:
+    """Whether two conditions ask for one value of the same property each."""
+    if not isinstance(other, n.Filter) or first.property != other.property or first.property.kind.name == "boolean":
+        return False
+    return first.op == other.op == "="
+
+
+def _is_unit(unit: str, known: str) -> bool:
+    return factor(unit, known) is not None
+
+
+def _possessive(phrases: Sequence[str]) -> str:
+    """
+    >>> _possessive(["invoice", "invoice date"]), _possessive(["member", "member since"])
+    ("invoice's date", "member's member since")
+    """
+    pairs = zip(["", *phrases], phrases, strict=False)
+    shorter = [(phrase.removeprefix(f"{before} "), phrase) for before, phrase in pairs]
+    return "'s ".join(phrase if short in _NO_NOUNS or ends_open(short) else short for short, phrase in shorter)
 
 
 def _is_one(node: n.Set) -> bool:
@@ -241,11 +373,3 @@ def _when(reference: n.Literal) -> str:
     if isinstance(value, Interval):
         return "on " if value.high - value.low == 1 else "in "
     return "at " if reference.kind.name == "time" else "in "
-
-
-def _all_of(parts: Sequence[str]) -> str:
-    """
-    >>> _all_of(["fox loop", "honey walk"]), _all_of(["a", "b", "c"])
-    ('fox loop and honey walk', 'a, b and c')
-    """
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]

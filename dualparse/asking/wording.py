@@ -149,7 +149,7 @@ class Wording:
 
     def _got(self, node: n.Get) -> str:
         """What a step leads to: "albums of AC/DC", "email of Helena Holy"."""
-        single = isinstance(node.of, n.Entity) and not node.step.many
+        single = self.is_one(node.of) and not node.step.many
         found = self.step(node.step, many=not single)
         if node.step.back and not node.step.source.things:
             return f"{self.types(node.step.owner)} whose {node.step.name} is {self.things(node.of)}"
@@ -163,7 +163,11 @@ class Wording:
             phrase = self.step(node.step)
             verb = phrase if self.is_one(node.of) else of_many(phrase)
             return f"{self.types(node.kind.name)} that {self.things(node.of)} {verb}"
-        return f"{found} of {self.things(node.of)}"
+        return f"{found} of {self.owner(node.of)}"
+
+    def owner(self, node: n.Set) -> str:
+        """What has a property, after "of"."""
+        return self.things(node)
 
     def is_one(self, node: n.Set) -> bool:
         """Whether a set is said in the singular."""
@@ -215,7 +219,7 @@ class Wording:
         if isinstance(about, n.Path) and (said := self._verbal(about, op, node.references[0], value)):
             return said
         if isinstance(about, n.Path) and about.many and about.steps[-1].back:
-            return f"with{'out' if op == '!=' else ''} {self.step(about.steps[-1])} {value}"
+            return f"with{'out' if op == '!=' else ''} {self.linked(about.steps[-1])} {value}"
         verb = "are" if isinstance(about, n.Path) and about.many else "is"
         words = _DATE_OPS if about.kind.name in ("date", "time") else NUMBER_OPS
         word = words[op]
@@ -224,6 +228,10 @@ class Wording:
         if about.kind.name not in ("date", "time", "number"):
             word = "not " if op == "!=" else ""
         return f"whose {phrase} {verb} {word}{value}"
+
+    def linked(self, step: n.Step) -> str:
+        """What stands before the name of a thing that leads here: "tracks with playlist Music"."""
+        return self.step(step)
 
     def _verbal(self, about: n.Path, op: str, reference: n.Set, value: str) -> str:
         """A condition on what is called by a verb: "that report to Ann", "hired before 2020"; "" for the others."""
@@ -328,7 +336,11 @@ class Wording:
             return f"the {'most' if greatest else 'fewest'} {self.things(about.of)}"
         if about.kind.name == "date":
             return f"the {'latest' if greatest else 'earliest'} {as_date(self.property(about))}"
-        return f"the {'highest' if greatest else 'lowest'} {self.property(about)}"
+        return f"the {self.most(about, greatest)} {self.property(about)}"
+
+    def most(self, about: n.Property, greatest: bool) -> str:
+        """The word for the greatest or smallest number."""
+        return "highest" if greatest else "lowest"
 
     def number(self, node: Any) -> str:
         """A number: "number of tracks", "average price of huts"."""
@@ -373,11 +385,11 @@ class Wording:
                 as_date(self.property(each)) if each.kind.name == "date" else self.property(each)
                 for each in node.properties
             ]
-            return f"{self.things(node.of)} and their {_listed(beside)}"
+            return f"{self.things(node.of)} and their {listed(beside)}"
         if isinstance(node, n.Row):
             return self._row(node)
         if isinstance(node, n.Group):
-            figures = _listed([self._of_group(total, node) for total in node.totals])
+            figures = listed([self._of_group(total, node) for total in node.totals])
             return f"{figures} for each {self.property(node.key)}"
         if isinstance(node, n.Having):
             value = self.reference(node.reference, "number")
@@ -402,11 +414,11 @@ class Wording:
             isinstance(each, n.Total) and each.of == first.of and each.name != "count" for each in node.scalars
         )
         if not alike:
-            return _listed([self.number(each) for each in node.scalars])
+            return listed([self.number(each) for each in node.scalars])
         assert isinstance(first, n.Total)
         of = self.things(first.of)
         figures = [self._total(each, "").removesuffix(" of ").strip() for each in node.scalars]  # type: ignore[arg-type]
-        return f"{_listed(figures)} of {of}"
+        return f"{listed(figures)} of {of}"
 
     def _of_group(self, total: n.Property, group: n.Group) -> str:
         """A figure of a group, whose `it` is the things that are grouped."""
@@ -521,7 +533,11 @@ def _relative(value: Relative) -> str:
     return f"{ {-1: 'last', 0: 'this', 1: 'next'}[value.offset] } {value.unit}"
 
 
-def _listed(parts: list[str]) -> str:
+def listed(parts: list[str]) -> str:
+    """
+    >>> listed(["fox loop", "honey walk"]), listed(["a", "b", "c"])
+    ('fox loop and honey walk', 'a, b and c')
+    """
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 

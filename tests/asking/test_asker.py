@@ -6,15 +6,17 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from shops import SHOP, sqlite_file
 
 import dualparse
-from dualparse.asking.asker import FolderAsker, open_asker
+from dualparse.asking.asker import FolderAsker, _choices, _slips, open_asker
 from dualparse.asking.evidence import log_odds
 from dualparse.asking.grounds import by_form, of_same, shares_of
+from dualparse.asking.question import take_apart
 from dualparse.asking.requests import asks_for_change, asks_for_more
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
@@ -146,6 +148,19 @@ def test_a_program_that_awaits_goes_on_meanwhile(folder):
 def test_slips_in_the_words_of_the_schema_are_mended_and_told(asker):
     reply = asker.ask("which fims are longer than two hours")
     assert [row[0] for row in reply.rows] == ["The Long Ferry", "Dust"] and reply.notes == ("read 'fims' as 'films'",)
+
+
+def test_another_ending_of_a_word_is_no_slip(asker):
+    (said,) = _slips("longst filming", take_apart("longest film"))
+    assert said == "read 'longst' as 'longest'"
+
+
+def test_two_readings_in_the_same_words_are_one_choice(asker):
+    _, _, ranked = asker.ranked("where is Tomas O'Neil from")
+    judged = asker.judged("where is Tomas O'Neil from")[0]
+    first, other = ranked[:2]
+    told = _choices([(0, first), (1, replace(other, said=first.said)), (2, other)], judged)
+    assert [choice.said for choice in told] == [first.said, other.said] and told[0].form == first.draft.form
 
 
 def test_what_is_asked_for_by_a_name_that_nothing_has_is_refused_by_that_name(asker):

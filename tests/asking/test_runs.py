@@ -99,10 +99,10 @@ def test_of_an_unlikely_reading_the_others_are_not_likelier():
 @pytest.mark.parametrize(
     ("question", "reason"),
     [
-        ("what is the zloty of uzbekistan", "this seems to be about something else than: Hiking trails"),
+        ("what is the zloty of uzbekistan", "this seems to be about something other than the data here (Hiking trails"),
         ("which huts have a jacuzzi", "no question and no name here has the word 'jacuzzi'"),
         ("how long is the Badger trail", "the data has no 'Badger trail'"),
-        ("hut which is trail", "this does not read like a question about: Hiking trails"),
+        ("hut which is trail", "this does not read like a question about the data here (Hiking trails"),
     ],
 )
 def test_a_refusal_says_why(question, reason):
@@ -121,7 +121,7 @@ def test_what_cannot_be_expressed_is_refused():
 def test_yes_or_no_about_one_thing_is_an_answer(hut, has):
     reply = ask(f"does the {hut} hut have showers", which_huts_have_showers=({SHOWERS: -0.1, WIFI: -4.0}, 0.9, 1))
     assert (reply.status, reply.kind, reply.rows) == ("answered", "yes_no", ((has,),))
-    assert reply.said == f"whether {hut} hut is among huts that have showers"
+    assert reply.said == f"whether {hut} hut has showers"
 
 
 def test_readings_that_say_the_same_of_the_thing_are_one():

@@ -18,7 +18,7 @@ EASY = f"( filter {TRAIL} difficulty = difficulty.easy )"
 SAID = {
     f"( filter {HUT} elevation > ( number 2000 m ) )": "huts whose elevation is over 2000 m",
     f"( filter ( filter {TRAIL} start = village.orsaz ) dogs_allowed )": (
-        "trails with dogs allowed and whose starting village is orsaz"
+        "trails with dogs allowed, whose starting village is orsaz"
     ),
     f"( filter {TRAIL} season = season.summer )": "trails whose seasons include summer",
     f"( filter {TRAIL} season != season.summer )": "trails whose seasons do not include summer",
@@ -44,11 +44,35 @@ SAID = {
     f"( filter_count {TRAIL} passes >= 1 ( filter {HUT} has_wifi ) )": "trails with at least 1 hut that have wifi",
     f"( filter_count {TRAIL} passes = 1 )": "trails with exactly 1 hut",
     f"( and ( filter {TRAIL} loop ) ( filter {TRAIL} has_lake ) )": "trails that are a loop and that have a lake",
-    f"( argmax {EASY} length )": "of trails whose difficulty is easy, those with the highest length",
+    f"( argmax {EASY} length )": "of trails whose difficulty is easy, those with the greatest length",
     "( argmax ( or trail.fox_loop trail.honey_walk ) length )": (
-        "of fox loop and honey walk, the one with the highest length"
+        "of fox loop and honey walk, the one with the greatest length"
     ),
-    "( exists ( filter hut.marmot_hut has_wifi ) )": "whether marmot hut is one of the huts that have wifi",
+    "( exists ( filter hut.marmot_hut has_wifi ) )": "whether marmot hut has wifi",
+    "( exists ( filter hut.marmot_hut has_wifi != true ) )": "whether marmot hut does not have wifi",
+    "( exists ( filter ( filter hut.marmot_hut has_wifi ) elevation > ( number 2000 m ) ) )": (
+        "whether marmot hut is one of the huts that have wifi and whose elevation is over 2000 m"
+    ),
+    "( exists ( and hut.marmot_hut ( filter ( all hut ) has_wifi ) ) )": "whether marmot hut has wifi",
+    "( exists hut.marmot_hut )": "whether there is a hut called marmot hut",
+    f"( or ( filter {TRAIL} start = village.orsaz ) ( filter {TRAIL} start = village.brunnach ) )": (
+        "trails whose starting village is orsaz or brunnach"
+    ),
+    f"( and {TRAIL} ( or ( filter {TRAIL} start = village.orsaz ) ( filter {TRAIL} loop ) ) )": (
+        "trails whose starting village is orsaz or that are a loop"
+    ),
+    f"( filter ( or ( filter {TRAIL} start = village.orsaz ) ( filter {TRAIL} start = village.brunnach ) ) loop )": (
+        "trails that are a loop and whose starting village is orsaz or brunnach"
+    ),
+    f"( filter ( filter {TRAIL} ( path passes elevation ) > ( number 2000 m ) ) start = village.orsaz )": (
+        "trails whose starting village is orsaz, with huts whose elevation is over 2000 m"
+    ),
+    f"( select ( top 3 {TRAIL} duration ) duration )": "the 3 trails with the longest walking time",
+    f"( select ( top 3 {TRAIL} duration ) duration length )": (
+        "the 3 trails with the longest walking time and their length"
+    ),
+    "( count ( get trail.fox_loop start ) )": "number of starting villages of fox loop",
+    "( get ( get trail.fox_loop start ) elevation )": "elevation of the starting village of fox loop",
     "( exists ( filter hut.marmot_hut price missing ) )": "whether marmot hut has no price per night",
     "( exists ( get hut.marmot_hut opened ) )": "whether marmot hut has an opening year",
     "( in minute ( avg ( all trail ) duration ) )": "average walking time of trails in minutes",
@@ -97,7 +121,13 @@ def test_forms_are_sentences_for_people(form, checker):
 
 
 def test_properties_may_have_verbs_and_plurals_for_names(checker):
-    words = Words({"hut.serves_food": ("serves food",), "trail.start": ("starts in",), "trail.length": ("metres",)})
+    called = {
+        "hut.serves_food": "serves food",
+        "trail.start": "starts in",
+        "trail.length": "metres",
+        "trail.ascent": "ascents",
+    }
+    words = Words({name: (phrase,) for name, phrase in called.items()})
     said = [
         Spoken(words)(checker.typed_text(form))
         for form in (
@@ -107,6 +137,8 @@ def test_properties_may_have_verbs_and_plurals_for_names(checker):
             f"( filter {TRAIL} start != village.orsaz )",
             f"( filter {TRAIL} length present )",
             f"( filter {TRAIL} length > ( number 5 km ) )",
+            f"( filter {TRAIL} ascent present )",
+            f"( filter {TRAIL} ascent > ( number 5 m ) )",
         )
     ]
     assert said == [
@@ -114,8 +146,10 @@ def test_properties_may_have_verbs_and_plurals_for_names(checker):
         "huts that do not serve food",
         "trails that start in orsaz",
         "trails that do not start in orsaz",
-        "trails with metres",
-        "trails whose metres are over 5 km",
+        "trails with a length",  # a property that is called by its unit
+        "trails whose length is over 5 km",
+        "trails with ascents",
+        "trails whose ascents are over 5 m",
     ]
 
 

@@ -61,8 +61,8 @@ def test_a_question_of_no_word_that_the_data_knows_is_refused_with_the_words(fol
     with open_asker(folder) as asker:
         weather, hello = asker.ask("will it rain in my street"), asker.ask("hello")
     assert weather.status == hello.status == "refused"
-    assert "something else than: shop" in weather.reason and "'rain'" in weather.reason
-    assert hello.reason == "this does not read like a question about: shop"
+    assert "something other than the data here (shop)" in weather.reason and "'rain'" in weather.reason
+    assert hello.reason == "this does not read like a question about the data here (shop)"
 
 
 def test_probabilities_are_measured_and_fitted(folder):
