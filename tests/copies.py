@@ -11,6 +11,10 @@ from urllib.parse import unquote
 
 import duckdb
 import psycopg
+import pyarrow
+from sqlalchemy import MetaData, create_engine
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateTable
 
 from dualparse.database.location import locate
 from dualparse.database.model import ISO, NATIVE, Database, Link, Property, Relation
@@ -27,6 +31,46 @@ from dualparse.lf.values import Value
 ENGINES = ("sqlite", "duckdb", "postgresql")
 _TYPES = {"number": "DOUBLE PRECISION", "text": "TEXT", "date": "DATE", "time": "TIME", "boolean": "BOOLEAN"}
 _numbers = count()
+
+
+def copied_file(path: Path, engine: str, folder: Path, server: str = "") -> str:
+    """A SQLite file as a database of another engine, with its keys and the types that people declare there; its URL."""
+    tables = _tables_of(path)
+    if engine == "duckdb":
+        place = folder / f"{path.stem}.duckdb"
+        with duckdb.connect(str(place)) as made:
+            for name, declared, columns in tables:
+                made.execute(declared)
+                rows = pyarrow.table(columns)
+                for piece in rows.to_batches(max_chunksize=1 if len(rows) < 100 else None):  # the boss before the staff
+                    made.from_arrow(pyarrow.Table.from_batches([piece])).insert_into(name)
+        return f"duckdb:///{place}"
+    _on_server(server, f"CREATE DATABASE {path.stem}")
+    with psycopg.connect(f"{server}/{path.stem}") as connection, connection.cursor() as cursor:
+        for name, declared, columns in tables:
+            cursor.execute(declared)
+            marks = ", ".join(["%s"] * len(columns))
+            cursor.executemany(
+                f"INSERT INTO {_quoted(name)} VALUES ({marks})", list(zip(*columns.values(), strict=True))
+            )
+    return f"{server}/{path.stem}"
+
+
+def _tables_of(path: Path) -> list[tuple[str, str, dict[str, list[object]]]]:
+    """The tables of a SQLite file: name, statement that makes it (DuckDB reads PostgreSQL's), and columns."""
+    tables, dialect = MetaData(), postgresql.dialect()
+    engine = create_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
+    tables.reflect(engine)
+    found = []
+    with closing(engine.connect()) as connection:
+        for table in tables.sorted_tables:
+            for column in table.columns:
+                column.type, column.autoincrement = column.type.as_generic(), False
+            rows = connection.execute(table.select()).all()
+            columns = {c.name: [row[place] for row in rows] for place, c in enumerate(table.columns)}
+            found.append((table.name, str(CreateTable(table).compile(dialect=dialect)), columns))
+    engine.dispose()
+    return found
 
 
 @contextmanager

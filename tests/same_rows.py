@@ -1,17 +1,23 @@
-"""Whether forms have the answers in a database that they have in memory: random ones, and those of *trails*."""
+"""Whether forms have the answers in a database that they have in memory: random ones, of *trails*, of Chinook."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date as Day
+from pathlib import Path
 
 import pytest
 from random_forms import SCHEMA, Forms, world
 
-from dualparse.database.run import Answering
+from dualparse.database.connect import connect
+from dualparse.database.folder import read_connected
+from dualparse.database.location import locate
+from dualparse.database.run import Answering, Runner
+from dualparse.database.source import open_source
+from dualparse.database.worlds import read_database
 from dualparse.domains.domain import Domain
 from dualparse.domains.embedded import EMBEDDED
 from dualparse.domains.folder import read_folder
@@ -25,6 +31,7 @@ from dualparse.lines import raise_error
 
 TODAY = Day(2005, 5, 20)
 FORMS = 25  # of one database
+CHINOOK = Path(__file__).parents[1] / "examples" / "chinook_forms.tsv"
 
 
 def compare(
@@ -77,6 +84,35 @@ def agree_on_trails(into: Callable[[World, Schema], AbstractContextManager[Answe
         for form in forms:
             assert runner.execute(form) == memory.execute(form), form
     return len(forms)
+
+
+def agree_on_chinook(file: Path, url: str, folder: Path) -> int:
+    """The forms of Chinook have the answers in a copy of it that they have in memory; how many there were."""
+    with _connected(f"sqlite:///{file}", folder / "original") as original:
+        world, labels = read_database(original.source, original.database)
+        memory = Plain(world, original.database.schema, labels, max_steps=10_000_000)
+    with _connected(url, folder / "copy") as runner:
+        forms = chinook_forms().values()
+        for form in forms:
+            expected, found = memory.answer(form, today=TODAY), runner.answer(form, today=TODAY)
+            assert (found.kind, found.denotation) == (expected.kind, expected.denotation), f"{form}\n{found.sql}"
+            assert readable(found) == readable(expected), form
+    return len(forms)
+
+
+@contextmanager
+def _connected(url: str, folder: Path) -> Iterator[Runner]:
+    """What runs forms in a database that is connected to a folder."""
+    connect(locate(url), folder)
+    connected = read_connected(folder)
+    with open_source(connected.location) as source:
+        yield Runner(source, connected.database)
+
+
+def chinook_forms() -> dict[int, str]:
+    """The number of a question of Chinook -> its form."""
+    lines = [line.split("\t") for line in CHINOOK.read_text(encoding="utf-8").splitlines()]
+    return {int(number): form for number, form in lines}
 
 
 def trails_forms(domain: Domain) -> list[str]:

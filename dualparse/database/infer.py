@@ -133,6 +133,8 @@ def _relate(source: Source, draft: _Draft, by_place: dict[tuple[str, str], _Draf
         draft.foreign.append(key)
         draft.inferred.add(key.columns)
         notes.append(f"{draft.raw.name}: {told}")
+    place = {column.name: at for at, column in enumerate(draft.raw.columns)}  # engines list keys in orders of their own
+    draft.foreign.sort(key=lambda key: [place[column] for column in key.columns])
 
 
 def _model(

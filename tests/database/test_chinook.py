@@ -12,6 +12,8 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
+from copies import copied_file
+from same_rows import agree_on_chinook, chinook_forms
 
 from dualparse.database.connect import connect
 from dualparse.database.folder import read_connected
@@ -21,17 +23,11 @@ from dualparse.database.source import open_source
 from dualparse.database.worlds import read_database
 from dualparse.domains.plain import Plain
 
-FORMS = Path(__file__).parents[2] / "examples" / "chinook_forms.tsv"
 DATA = Path(os.environ.get("DUALPARSE_DATA", "no such folder")) / "chinook"
+FILE = DATA / "chinook.sqlite"
 ORDERED = ("topn",)
 
-pytestmark = pytest.mark.skipif(not (DATA / "chinook.sqlite").is_file(), reason="needs DUALPARSE_DATA with chinook")
-
-
-def forms() -> dict[int, str]:
-    """Line number of a question -> its form."""
-    lines = [line.split("\t") for line in FORMS.read_text(encoding="utf-8").splitlines()]
-    return {int(number): form for number, form in lines}
+pytestmark = pytest.mark.skipif(not FILE.is_file(), reason="needs DUALPARSE_DATA with chinook")
 
 
 def questions() -> dict[int, dict]:
@@ -42,7 +38,7 @@ def questions() -> dict[int, dict]:
 @pytest.fixture(scope="module")
 def chinook(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chinook") / "chinook"
-    connect(locate(f"sqlite:///{DATA / 'chinook.sqlite'}"), folder)
+    connect(locate(f"sqlite:///{FILE}"), folder)
     connected = read_connected(folder)
     with open_source(connected.location) as source:
         yield Runner(source, connected.database)
@@ -71,13 +67,13 @@ def near(ours: object, theirs: object) -> bool:
 
 
 def test_every_question_with_an_answer_has_a_form():
-    assert sorted(forms()) == [number for number, question in questions().items() if question["sql"]]
+    assert sorted(chinook_forms()) == [number for number, question in questions().items() if question["sql"]]
 
 
 def test_the_rows_of_every_form_are_those_of_the_questions_sql(chinook):
     wrong = []
-    with closing(sqlite3.connect(f"file:{DATA / 'chinook.sqlite'}?mode=ro", uri=True)) as connection:
-        for number, form in forms().items():
+    with closing(sqlite3.connect(f"file:{FILE}?mode=ro", uri=True)) as connection:
+        for number, form in chinook_forms().items():
             question = questions()[number]
             expected = [tuple(map(cell, row)) for row in connection.execute(question["sql"])]
             answer = chinook.answer(form)
@@ -94,13 +90,21 @@ def test_the_rows_of_every_form_are_those_of_the_questions_sql(chinook):
 def test_the_forms_have_the_same_answers_in_memory(chinook):
     world, labels = read_database(chinook.source, chinook.database)
     memory = Plain(world, chinook.database.schema, labels, max_steps=10_000_000)
-    for form in forms().values():
+    for form in chinook_forms().values():
         assert memory.execute(form) == chinook.execute(form), form
+
+
+def test_the_forms_have_the_same_answers_in_duckdb(tmp_path):
+    agree_on_chinook(FILE, copied_file(FILE, "duckdb", tmp_path), tmp_path)
+
+
+def test_the_forms_have_the_same_answers_in_postgresql(postgres_url, tmp_path):
+    agree_on_chinook(FILE, copied_file(FILE, "postgresql", tmp_path, postgres_url), tmp_path)
 
 
 def test_a_form_is_answered_quickly(chinook):
     seconds = []
-    for form in islice(forms().values(), 40):
+    for form in islice(chinook_forms().values(), 40):
         start = perf_counter()
         chinook.answer(form)
         seconds.append(perf_counter() - start)

@@ -61,6 +61,17 @@ def test_a_table_of_pairs_becomes_a_relation(found):
     assert "film_actor" not in found.by_name
 
 
+def test_a_pair_leads_from_its_first_column_to_its_second_in_whatever_order_keys_are_declared(tmp_path):
+    script = """
+        CREATE TABLE lists (list_id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE songs (song_id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE list_song (list_id INTEGER, song_id INTEGER, PRIMARY KEY (list_id, song_id),
+          FOREIGN KEY (song_id) REFERENCES songs, FOREIGN KEY (list_id) REFERENCES lists)"""
+    with open_source(locate(str(sqlite_file(tmp_path / "songs.sqlite", script)))) as source:
+        model = infer(source).database
+    assert part(model.by_name["list"], "song").target == "song" and not model.by_name["song"].relations
+
+
 def test_foreign_keys_are_inferred_from_names_and_values_and_this_is_told(shop, tmp_path):
     report = connect(locate(str(shop)), tmp_path / "out")
     found = read_connected(tmp_path / "out").database
