@@ -67,8 +67,10 @@ def test_a_pair_leads_from_its_first_column_to_its_second_in_whatever_order_keys
         CREATE TABLE songs (song_id INTEGER PRIMARY KEY, name TEXT);
         CREATE TABLE list_song (list_id INTEGER, song_id INTEGER, PRIMARY KEY (list_id, song_id),
           FOREIGN KEY (song_id) REFERENCES songs, FOREIGN KEY (list_id) REFERENCES lists)"""
-    with open_source(locate(str(sqlite_file(tmp_path / "songs.sqlite", script)))) as source:
-        model = infer(source).database
+    with duckdb.connect(str(tmp_path / "songs.duckdb")) as connection:
+        connection.execute(script)
+    connect(locate(str(tmp_path / "songs.duckdb")), tmp_path / "out")
+    model = read_connected(tmp_path / "out").database
     assert part(model.by_name["list"], "song").target == "song" and not model.by_name["song"].relations
 
 
