@@ -20,7 +20,7 @@ from dualparse.asking.shown import answer_of
 from dualparse.asking.weighing import Weighed
 from dualparse.asking.yes_no import YesNo, yes_no
 from dualparse.domains.metrics import meaning
-from dualparse.domains.text import Reading
+from dualparse.domains.text import NEW_WORDS, Reading
 from dualparse.lf.errors import LF_ERRORS
 from dualparse.lf.sexpr import tokenize
 
@@ -101,7 +101,8 @@ class RunAsker(Asker):
         options = [option for option in weighed.options if option.valid]
         if weighed.topic < trust.topic_cut:
             chance = min(weighed.probability, weighed.topic)
-            return replace(reply, probability=round(chance, 4), reason=self._away(weighed))
+            notes = tuple(note for note in reply.notes if not note.startswith(NEW_WORDS))  # the reason names the words
+            return replace(reply, probability=round(chance, 4), reason=self._away(weighed), notes=notes)
         if not options:
             return replace(reply, reason=self._cannot(weighed))
         choices = tuple(self._choice(weighed, option) for option in options[:MOST_CHOICES])
@@ -140,7 +141,7 @@ class RunAsker(Asker):
         if not strange:
             return refusals.unlike(title)
         if not spoken:
-            return refusals.elsewhere(title)
+            return refusals.elsewhere(title, strange)
         if name := self._no_such(weighed):
             return f"the data has no {name!r}"
         return f"no question and no name here has the word {refusals.alternatives(strange)}"
@@ -163,8 +164,7 @@ class RunAsker(Asker):
     def _cannot(self, weighed: Weighed) -> str:
         if not weighed.options:
             return "no reading of this was found"
-        verdict = self.parser.domain.check(weighed.options[0].form)
-        return f"this cannot be expressed here: the likeliest reading makes no sense ({verdict.reason})"
+        return "this cannot be expressed here: no reading of it that was found makes sense"
 
 
 def _as_asked(reading: Reading, asked: YesNo | None) -> Reading:

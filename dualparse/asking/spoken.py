@@ -148,7 +148,10 @@ class Spoken(Wording):
         """What something is compared with."""
         if isinstance(node, _SETS) and node.kind.things:
             return f"one of the {self.things(node)}"
-        return self.owner(node) if isinstance(node, n.Get) and _is_one(node) else super().reference(node, about)
+        if not isinstance(node, n.Get) or not _is_one(node):
+            return super().reference(node, about)
+        same = about == self.step(node.step)
+        return f"that of {self.owner(node.of)}" if same else self.owner(node)
 
     # -- conditions
 
@@ -191,6 +194,8 @@ class Spoken(Wording):
     def condition(self, node: n.Filter) -> str:
         """What is asked of the things of a filter: "whose genre is Jazz", "without albums"."""
         about, op = node.property, node.op
+        if isinstance(about, n.Total) and about.name == "count" and op == "=" and _is_zero(node.references[0]):
+            return f"without {self.things(about.of)}"
         if not isinstance(about, n.Path):
             return super().condition(node)
         first, *rest = about.steps
@@ -326,6 +331,10 @@ def _names_it(node: Condition) -> bool:
     if not isinstance(node, n.Filter) or not isinstance(node.property, n.Path) or node.op != "present":
         return False
     return len(node.property.steps) == 1 and node.property.steps[0].name in _NAMES
+
+
+def _is_zero(reference: n.Set) -> bool:
+    return isinstance(reference, n.Literal) and getattr(reference.value, "degree", None) == 0
 
 
 def _is_like(first: n.Filter, other: Condition) -> bool:

@@ -23,6 +23,7 @@ from dualparse.errors import InputError
 
 MAX_WORDS = 200  # no question is longer; a text that is would only burn time
 MAX_PARTS = 10 * MAX_WORDS  # of a longer text only the length is looked at
+NEW_WORDS = "never seen in training"  # how a note begins that lists words nobody has used
 SHORTEST, LONGEST, TWO_EDITS = 4, 40, 9  # letters of a word that may be a misspelling, and of one with two slips
 
 Phrase = tuple[str, ...]
@@ -141,7 +142,7 @@ class Reader:
         unknown = [w.said for w in words if w.text not in self._words and not any(c.isdigit() for c in w.text)]
         if unknown:
             told = ", ".join(f"'{said}'" for said in dict.fromkeys(unknown))
-            notes.append(f"never seen in training: {told}")
+            notes.append(f"{NEW_WORDS}: {told}")
 
     def _prepare(self, words: list[Word], notes: list[str]) -> tuple[list[Word], dict[str, str]]:
         """What the domain's own data went through."""

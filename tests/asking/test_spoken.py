@@ -25,9 +25,7 @@ SAID = {
     f"( filter {TRAIL} start = ( filter ( all village ) has_campsite ) )": (
         "trails whose starting village is one of the villages that have a campsite"
     ),
-    f"( filter {TRAIL} start = ( get trail.fox_loop start ) )": (
-        "trails whose starting village is the starting village of fox loop"
-    ),
+    f"( filter {TRAIL} start = ( get trail.fox_loop start ) )": ("trails whose starting village is that of fox loop"),
     f"( filter {TRAIL} ( path start elevation ) > ( number 1000 m ) )": (
         "trails whose starting village's elevation is over 1000 m"
     ),
@@ -42,6 +40,12 @@ SAID = {
     f"( filter {HUT} serves_food )": "huts that have food",
     f"( filter {HUT} serves_food != true )": "huts that have no food",
     f"( filter_count {TRAIL} passes >= 1 ( filter {HUT} has_wifi ) )": "trails with at least 1 hut that have wifi",
+    f"( filter_count {TRAIL} passes = 0 )": "trails without huts",
+    f"( filter_count {TRAIL} passes = 0 ( filter {HUT} has_wifi ) )": "trails without huts that have wifi",
+    f"( filter {TRAIL} length > ( get trail.fox_loop length ) )": "trails whose length is over that of fox loop",
+    f"( filter {TRAIL} ( path start elevation ) > ( get village.orsaz elevation ) )": (
+        "trails whose starting village's elevation is over the elevation of orsaz"
+    ),
     f"( filter_count {TRAIL} passes = 1 )": "trails with exactly 1 hut",
     f"( and ( filter {TRAIL} loop ) ( filter {TRAIL} has_lake ) )": "trails that are a loop and that have a lake",
     f"( argmax {EASY} length )": "of trails whose difficulty is easy, those with the greatest length",

@@ -446,6 +446,7 @@ def test_a_token_is_asked_for_once(browser):
 
 
 STATES = ("", "which films are there", "which kinds are there", "what is the capital", "many films", "count the films")
+STATES += ("which flims are there",)  # with a note
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
