@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.campaign import supervise
 from benchmarks.campaign.supervise import Outcome, run_part
 from benchmarks.campaign.table import BEGIN, END, put_into, store, table
 from benchmarks.campaign.worker import PARTS, part_class
@@ -74,13 +75,35 @@ def test_a_part_that_cannot_begin_is_one_failure(tmp_path):
     assert "not here" in next(tmp_path.iterdir()).read_text()
 
 
+def test_a_part_that_never_gets_ready_is_one_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervise, "READY", 2.0)
+    outcome = run_part("broken_part:NeverDone", seed=1, seconds=60.0, cases=20, failures=tmp_path)
+    assert (outcome.cases, outcome.failures) == (1, 1)
+    assert "no end after 2 seconds" in next(tmp_path.iterdir()).read_text()
+
+
+def test_a_copy_of_a_worker_does_not_wait_for_threads_of_torch(tmp_path, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    outcome = run_part("broken_part:Copying", seed=1, seconds=60.0, cases=1, failures=tmp_path)
+    assert (outcome.kinds["good"], outcome.failures) == (1, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes of Linux")
+def test_no_copy_of_a_worker_is_left(tmp_path, monkeypatch):
+    monkeypatch.setenv("COPY_TOLD_IN", str(tmp_path / "pid"))
+    outcome = run_part("broken_part:Waiting", seed=1, seconds=60.0, cases=1, failures=tmp_path / "failures")
+    assert outcome.failures == 1
+    status = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
+    assert not status.exists() or status.read_text().split()[2] == "Z"  # it has ended, whether or not somebody noticed
+
+
 def test_the_command_tries_stores_and_tells(tmp_path):
     command = [sys.executable, "-m", "benchmarks.campaign", "--only", "forms", "--cases", "5", "--out"]
     done = subprocess.run([*command, str(tmp_path / "c.json")], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "| forms | 5 forms | 0 |" in done.stdout
     told = json.loads((tmp_path / "c.json").read_text())["parts"]["forms"]
-    assert told["seed"] == 1 and told["commit"] and told["machine"] and told["versions"]["dualparse"]
+    assert told["seeds"] == [1] and told["commits"] and told["machine"] and told["versions"]["dualparse"]
 
 
 def test_a_line_takes_the_place_of_its_earlier_one_and_the_page_shows_it(tmp_path):
@@ -98,6 +121,24 @@ def test_a_line_takes_the_place_of_its_earlier_one_and_the_page_shows_it(tmp_pat
     shown = page.read_text()
     assert shown.startswith("before\n") and shown.endswith("after\n") and "old" not in shown
     assert table(path) in shown and "| sql: slowest, s | 0.25 |  |" in shown
+
+
+def test_pieces_with_other_seeds_add_up_to_one_line(tmp_path):
+    path = tmp_path / "c.json"
+    store(path, Outcome("sql", 700, 1, 60.0, Counter(rows=600, error=100), {"slowest, s": 0.5, "a": 1}), seed=1)
+    store(path, Outcome("sql", 300, 0, 31.0, Counter(rows=300), {"slowest, s": 0.25, "b": 2}), seed=2, more=True)
+    told = json.loads(path.read_text())["parts"]["sql"]
+    assert (told["cases"], told["failures"], told["seconds"], told["seeds"]) == (1_000, 1, 91, [1, 2])
+    assert told["kinds"] == {"error": 100, "rows": 900} and told["figures"] == {"slowest, s": 0.5, "a": 1, "b": 2}
+    assert "| sql | 1,000 forms to SQL | 1 | 1.5 | 1, 2 |" in table(path)
+
+
+@pytest.mark.parametrize(("name", "said"), [("sql", "counts the cases of seed 2 already"), ("load", "no more")])
+def test_the_same_cases_are_not_counted_twice(name, said, tmp_path):
+    store(tmp_path / "c.json", Outcome("sql", 300, 0, 31.0), seed=2)
+    command = [sys.executable, "-m", "benchmarks.campaign", "--only", name, "--seed", "2", "--more", "--out"]
+    done = subprocess.run([*command, str(tmp_path / "c.json")], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr
 
 
 def test_every_part_says_what_it_is():

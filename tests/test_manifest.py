@@ -104,6 +104,24 @@ def test_tensors_tell_their_own_damage(tmp_path):
         path.write_bytes(whole)
 
 
+def test_a_run_that_goes_on_looks_at_the_weights_it_keeps(run, tmp_path):
+    """No stage that is left reads them, and there is no manifest yet."""
+    for name in (manifest.NAME, "lf_lm.safetensors"):
+        (run / name).unlink()
+    flip(run / "q2lf.safetensors", -3)
+    with toy.registered(toy.write_files(tmp_path / "toy")), pytest.raises(InputError, match="q2lf.*damaged"):
+        list(train(small_runs.recipe(), run, resume=True, device=CPU))
+    assert not (run / "lf_lm.safetensors").exists()
+
+
+def test_weights_that_are_taken_over_are_looked_at(run, tmp_path):
+    (run / manifest.NAME).unlink()
+    flip(run / "q2lf.safetensors", -3)
+    other = small_runs.recipe(start_from=str(run))
+    with toy.registered(toy.write_files(tmp_path / "toy")), pytest.raises(InputError, match="run/q2lf.*damaged"):
+        list(train(other, tmp_path / "other", device=CPU))
+
+
 def test_a_folder_without_a_manifest_can_be_used(run):
     (run / manifest.NAME).unlink()
     assert load(run, domain=toy.domain()).parse("list all lakes")

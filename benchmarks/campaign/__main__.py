@@ -1,10 +1,12 @@
 """`make campaign`: every kind of attack for its share of a time, and one table of what became of it.
 
     python -m benchmarks.campaign [--time 600] [--seed 1] [--only PART ...] [--cases N] [--out results/campaign.json]
+    python -m benchmarks.campaign --only PART --seed 2 --more                (other cases, added to the stored line)
     python -m benchmarks.campaign --only PART --seed SEED --case NUMBER      (one case again, here and now)
     python -m benchmarks.campaign --page docs/reliability.md                 (the stored table into the page)
 
-A part that is run replaces its line of the stored table; the others stay. The exit code is 1 if anything failed.
+A part that is run replaces its line of the stored table, or adds to it with `--more`; the others stay.
+The exit code is 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import time
 from pathlib import Path
 
 from benchmarks.campaign.supervise import Outcome, run_part
-from benchmarks.campaign.table import put_into, store, table
+from benchmarks.campaign.table import put_into, seeds_of, store, table
 from benchmarks.campaign.worker import PARTS, part_class
 from dualparse.use.cli.screen import Screen
 
@@ -57,7 +59,7 @@ def run(names: list[str], options: argparse.Namespace, screen: Screen) -> list[O
             say=say,
         )
         screen.print(f"{name}: {outcome.cases:,} {part.unit}, {outcome.failures} failures, {outcome.seconds:.0f} s")
-        store(options.out, outcome, seed=options.seed)
+        store(options.out, outcome, seed=options.seed, more=options.more)
         found.append(outcome)
     return found
 
@@ -69,6 +71,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--cases", type=int, help="most cases of a part; a whole campaign otherwise")
     parser.add_argument("--case", type=int, help="this one case of the one part that is named")
+    parser.add_argument("--more", action="store_true", help="add to the stored lines; the seed must be another one")
     parser.add_argument("--out", type=Path, default=Path("results/campaign.json"))
     parser.add_argument("--failures", type=Path, default=FAILURES, help="folder for what failed")
     parser.add_argument("--page", type=Path, help="write the stored table into this page; nothing is run")
@@ -81,6 +84,11 @@ def main() -> int:
         if len(names) != 1:
             parser.error("--case needs one --only")
         return again(names[0], seed=options.seed, number=options.case)
+    for name in names if options.more else ():
+        if part_class(name).numbers < sys.maxsize:
+            parser.error(f"{name} has {part_class(name).numbers} cases whatever the seed is: there are no more")
+        if options.seed in seeds_of(options.out, name):
+            parser.error(f"the stored line of {name} counts the cases of seed {options.seed} already")
     screen = Screen(highlight=False, markup=False, soft_wrap=True)
     outcomes = run(names, options, screen)
     screen.print(table(options.out))

@@ -59,6 +59,7 @@ class Fill(Part):
     cases = 120
     share = 0.08
     patience = 120.0
+    forks = True
 
     def prepare(self) -> None:
         register(toy.family(toy.write_files(self.place / "toy")))

@@ -21,7 +21,7 @@ import small_runs
 import torch
 import toy
 
-from benchmarks.campaign.part import Part, promise
+from benchmarks.campaign.part import Part, end_with_parent, promise
 from dualparse.domains.registry import register
 from dualparse.training import loop
 from dualparse.training.run import train
@@ -46,6 +46,7 @@ class Kills(Part):
     cases = 330  # so that every write has its turn
     share = 0.16
     patience = 300.0
+    forks = True
 
     def prepare(self) -> None:
         files = toy.write_files(self.place / "toy")
@@ -119,6 +120,7 @@ def in_child(work: Callable[[], str], *, seconds: float | None = None) -> str | 
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
+        end_with_parent()
         os.close(reading)
         code = 1
         try:

@@ -48,6 +48,9 @@ class Part(ABC):
     patience: ClassVar[float] = 60.0  # seconds after which a case counts as hanging
     numbers: ClassVar[int] = sys.maxsize  # how many different cases there are
     memory: ClassVar[int] = 0  # bytes that the process may map; 0: as many as there are
+    forks: ClassVar[bool] = (
+        False  # whether it copies its process: threads of torch do not come along, and are waited for
+    )
 
     def __init__(self, place: Path, *, seed: int, seconds: float):
         self.place, self.seed, self.seconds = place, seed, seconds

@@ -71,6 +71,7 @@ class Races(Part):
     cases = 120
     share = 0.1
     patience = 300.0
+    forks = True
 
     def prepare(self) -> None:
         register(toy.family(toy.write_files(self.place / "toy")))
@@ -221,6 +222,7 @@ def together(
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
+            end_with_parent()
             time.sleep(delay)
             seconds = kill[1] if kill and kill[0] == place else None
             told = in_child(work, seconds=seconds)

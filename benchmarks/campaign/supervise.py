@@ -20,10 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.campaign.part import Part
 from benchmarks.campaign.worker import FAILED, Board, note_failure, part_class
 
 MOST_FAILURES = 25  # of a part; it is given up then
 LOOK = 0.25  # seconds from one look at the board to the next
+READY = 300.0  # seconds after which a worker that is at no case counts as hanging: it prepares, or ends what it started
 
 
 @dataclass
@@ -60,7 +62,7 @@ def run_part(
             place.mkdir()
             told = {"part": name, "seed": seed, "seconds": seconds, "ends": ends}
             told |= {"cases": cases - outcome.cases, "first": first, "place": str(place), "failures": str(failures)}
-            last = _one_worker(Board(Path(folder) / f"board-{first}"), told, part.patience, outcome, say)
+            last = _one_worker(Board(Path(folder) / f"board-{first}"), told, part, outcome, say)
             if last is None:
                 break
             first = last + 1
@@ -69,7 +71,7 @@ def run_part(
 
 
 def _one_worker(
-    board: Board, told: dict[str, Any], patience: float, outcome: Outcome, say: Callable[[Outcome], None]
+    board: Board, told: dict[str, Any], part: type[Part], outcome: Outcome, say: Callable[[Outcome], None]
 ) -> int | None:
     """Run one worker to its end; the number of its last case, None where it came to none. What it counted goes to the
     outcome."""
@@ -78,10 +80,12 @@ def _one_worker(
     command = [sys.executable, "-m", "benchmarks.campaign.worker", str(board.path), json.dumps(told)]
     with (
         log.open("wb") as stream,
-        subprocess.Popen(command, stdout=stream, stderr=stream, start_new_session=True) as process,
+        subprocess.Popen(
+            command, stdout=stream, stderr=stream, start_new_session=True, env=_variables(part)
+        ) as process,
     ):
         try:
-            hung = _watch(process, board, patience, lambda units: say(_with(outcome, before + units)))
+            hung = _watch(process, board, part.patience, lambda units: say(_with(outcome, before + units)))
         finally:
             _end(process)
     number, began, units = board.read()
@@ -89,7 +93,8 @@ def _one_worker(
     outcome.cases = before + units + failed
     outcome.failures += failed
     if failed and process.returncode != FAILED:
-        how = f"no end after {patience:g} seconds" if hung else f"the process ended with {process.returncode}"
+        waited = part.patience if began else READY
+        how = f"no end after {waited:g} seconds" if hung else f"the process ended with {process.returncode}"
         said = log.read_text(encoding="utf-8", errors="replace")[-4000:]
         note_failure(Path(told["failures"]), told, number, "(see the command)", f"{how}\n{said}")
     if board.outcome.exists():
@@ -101,6 +106,11 @@ def _one_worker(
     return number if started else None
 
 
+def _variables(part: type[Part]) -> dict[str, str]:
+    """The environment of a worker."""
+    return os.environ | ({"OMP_NUM_THREADS": "1"} if part.forks else {})
+
+
 def _with(outcome: Outcome, cases: int) -> Outcome:
     outcome.cases = cases
     return outcome
@@ -108,13 +118,17 @@ def _with(outcome: Outcome, cases: int) -> Outcome:
 
 def _watch(process: subprocess.Popen[bytes], board: Board, patience: float, say: Callable[[int], None]) -> bool:
     """Wait for the end of a worker; whether it hung."""
+    at_no_case = time.monotonic()
     while True:
         try:
             process.wait(LOOK)
         except subprocess.TimeoutExpired:
             _, began, units = board.read()
             say(units)
-            if began and time.monotonic() - began > patience:
+            now = time.monotonic()
+            if began:
+                at_no_case = now
+            if now - (began or at_no_case) > (patience if began else READY):
                 return True
         else:
             return False

@@ -1,6 +1,7 @@
 """What the campaign found, stored and shown: `results/campaign.json`, the table, and the page `docs/reliability.md`.
 
 In: outcomes of parts. Out: a line for each, with the commit, the machine, the versions and the seed it was found with.
+A part that takes long is run in pieces, each with a seed of its own; their counts stand in one line.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -46,25 +48,45 @@ EARLIER_FIGURES = {
 VERSIONS = ("torch", "duckdb", "sqlglot", "uvicorn", "httptools")
 
 
-def store(path: Path, outcome: Outcome, *, seed: int) -> None:
-    """Put a part's line in place of its earlier one."""
-    told = {
+def store(path: Path, outcome: Outcome, *, seed: int, more: bool = False) -> None:
+    """Put a part's line in place of its earlier one, or add to it what other cases came to (`more`)."""
+    told: dict[str, Any] = {
         "cases": outcome.cases,
         "unit": part_class(outcome.name).unit,
         "failures": outcome.failures,
         "seconds": round(outcome.seconds),
-        "seed": seed,
+        "seeds": [seed],
         "kinds": dict(sorted(outcome.kinds.items())),
         "figures": outcome.figures,
-        "commit": current_commit(),
+        "commits": [current_commit()],
         "machine": processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "versions": {"dualparse": dualparse.__version__} | {name: version(name) for name in VERSIONS},
     }
-    parts = _read(path) | {outcome.name: told}
+    stored = _read(path)
+    if more and outcome.name in stored:
+        told = _added(stored[outcome.name], told)
+    parts = stored | {outcome.name: told}
     ordered = {name: parts[name] for name in PARTS if name in parts}
     write_text(path, json.dumps({"parts": ordered}, indent=1) + "\n")
+
+
+def seeds_of(path: Path, name: str) -> list[int]:
+    """The seeds whose cases a stored line counts."""
+    return _read(path).get(name, {}).get("seeds", [])
+
+
+def _added(before: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    """Two lines of a part as one: what is counted is added up, of a figure the largest is kept."""
+    counted = {name: before[name] + told[name] for name in ("cases", "failures", "seconds", "seeds")}
+    kinds = Counter(before["kinds"]) + Counter(told["kinds"])
+    figures = {
+        name: max(each[name] for each in (before["figures"], told["figures"]) if name in each)
+        for name in before["figures"] | told["figures"]
+    }
+    commits = list(dict.fromkeys(before["commits"] + told["commits"]))
+    return told | counted | {"kinds": dict(sorted(kinds.items())), "figures": figures, "commits": commits}
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -73,11 +95,12 @@ def _read(path: Path) -> dict[str, Any]:
 
 def table(path: Path) -> str:
     """One line for each part that is stored."""
-    lines = ["| what | cases | failures | minutes | seed | commit | earlier |", "|---|---:|---:|---:|---:|---|---|"]
+    lines = ["| what | cases | failures | minutes | seeds | commits | earlier |", "|---|---:|---:|---:|---:|---|---|"]
     for name, told in _read(path).items():
         cases = f"{told['cases']:,} {told['unit']}"
         minutes = f"{told['seconds'] / 60:.1f}"
-        row = (name, cases, told["failures"], minutes, told["seed"], told["commit"], EARLIER.get(name, ""))
+        seeds, commits = (", ".join(map(str, told[key])) for key in ("seeds", "commits"))
+        row = (name, cases, told["failures"], minutes, seeds, commits, EARLIER.get(name, ""))
         lines.append(f"| {' | '.join(map(str, row))} |")
     return "\n".join(lines)
 

@@ -86,6 +86,7 @@ def work(board: Board, told: dict[str, Any]) -> int:
                 kinds += part.case(number)
             except BaseException:
                 note_failure(Path(told["failures"]), told, number, part.input, traceback.format_exc())
+                board.write(number, 0.0, units)  # the case is over, whatever the end of the process takes
                 return FAILED
             units = kinds.total()
             number += 1

@@ -23,6 +23,7 @@ from dualparse.errors import InputError
 from dualparse.files import LOCK, holding, replacing, unfinished
 from dualparse.manifest import KEPT, forget_manifest, verify, write_manifest
 from dualparse.networks.network import Network, TextModel
+from dualparse.networks.tensors import load_tensors
 from dualparse.runs import REFIT, Run
 from dualparse.training.anatomy import all_stages, is_finished, members, results
 from dualparse.training.essence import PRETRAINING, read_in_answers, stage_recipe
@@ -79,6 +80,7 @@ def train(
     _same_vocabularies(run, vocabularies)
     with holding(folder):
         _open_folder(recipe, folder, resume=resume)  # another process may have been here since
+        _check_weights(recipe, folder)
         forget_manifest(folder)
         yield from _train(recipe, run, material, device, shared, domain)
         write_manifest(folder)
@@ -215,6 +217,15 @@ def _open_folder(recipe: Recipe, folder: Path, *, resume: bool) -> Run:
     return run
 
 
+def _check_weights(recipe: Recipe, folder: Path) -> None:
+    """The weights of finished stages are what was written: nobody else reads those of a stage that is kept before the
+    run gives answers."""
+    for stage in recipe.stages:
+        if is_finished(folder, recipe, stage):
+            for name in results(recipe, stage).values():
+                load_tensors(Run(folder).weights(name))
+
+
 def other_settings(before: Recipe, recipe: Recipe) -> str:
     """In which settings two recipes differ. How many parsers answer, and how they choose, changes nothing of a run, nor
     does it matter when those of runs below it stop."""
@@ -258,6 +269,7 @@ def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator
     for record in earlier.read_log():
         if record["stage"] == stage:
             run.append_log(record)
+    load_tensors(path)  # a folder without a manifest may be damaged
     with replacing(run.weights(results(recipe, stage)[stage])) as part:
         shutil.copyfile(path, part)
     yield Note(f"{stage}: taken from {earlier.folder}")
