@@ -7,8 +7,10 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,7 @@ from dualparse.database.folder import read_connected
 from dualparse.database.index import index_of
 from dualparse.database.location import locate
 from dualparse.errors import InputError
-from dualparse.files import holding, replacing_folder, write_text
+from dualparse.files import holding, replacing_folder, unfinished, write_text
 from dualparse.networks.tensors import load_tensors, save_tensors
 from dualparse.runs import Run
 from dualparse.training.run import train
@@ -102,6 +104,23 @@ def test_tensors_tell_their_own_damage(tmp_path):
         with pytest.raises(InputError, match="damaged"):
             load_tensors(path)
         path.write_bytes(whole)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be killed")
+def test_a_kill_leaves_no_file_that_nobody_knows(tmp_path):
+    """What is left of tensors half written has a name by which `train --resume` takes it away."""
+    tensors = {"a": torch.zeros(2_000_000)}
+    save_tensors(tmp_path / "x.safetensors", tensors, {})
+    for _ in range(12):
+        pid = os.fork()
+        if pid == 0:
+            while True:
+                save_tensors(tmp_path / "x.safetensors", tensors, {})
+        time.sleep(0.05)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert [path.name for path in tmp_path.iterdir() if not unfinished(path)] == ["x.safetensors"]
+    assert load_tensors(tmp_path / "x.safetensors")
 
 
 def test_a_run_that_goes_on_looks_at_the_weights_it_keeps(run, tmp_path):
