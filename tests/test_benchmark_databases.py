@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dualparse.asking.calibrate import read_strangers
+
 ROOT = Path(__file__).parents[1]
 CONTENT = {  # figures are measured on this content: whoever changes it measures again
     "dev/bikes": "ef7f27c735289fa8b0fb69e6981cfad72529836c40b15dd65b95bdef55abddfa",
@@ -82,3 +84,10 @@ def test_a_question_without_an_answer_is_told(made: Path, tmp_path: Path) -> Non
     assert "same rank" in first and ":1:" in first
     assert "no such table" in second and ":2:" in second
     assert "empty" in third and ":3:" in third
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "benchmarks/offtopic").glob("*.tsv")), ids=lambda file: file.stem)
+def test_questions_to_refuse_are_there_once_and_of_a_known_kind(file: Path) -> None:
+    found = read_strangers(file)
+    assert {kind for kind, _ in found} <= {"unanswerable", "off-topic", "nonsense", "other-language"}
+    assert len({question.casefold() for _, question in found}) == len(found) >= 80
