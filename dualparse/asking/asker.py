@@ -16,15 +16,14 @@ from threading import RLock
 
 from dualparse.asking import refusals
 from dualparse.asking.drafts import Draft, Given
-from dualparse.asking.familiar import common_words
 from dualparse.asking.grounds import Judged, by_form, default_trust, grounds, judge
 from dualparse.asking.labels import Labels
 from dualparse.asking.lexis import stem
 from dualparse.asking.masks import Masks
-from dualparse.asking.names_in import Named, explained, names_in
+from dualparse.asking.names_in import Named, explained, names_in, without_names
 from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Proposer
-from dualparse.asking.question import Question, take_apart, words_of
+from dualparse.asking.question import Question, take_apart, without_setting, words_of
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.requests import asks_for_more
 from dualparse.asking.shown import with_values
@@ -229,8 +228,9 @@ class FolderAsker(Asker):
         text, _ = mended(text, self.terms.spelt, self.index.knows)
         question = take_apart(text)
         evidence = self.terms.evidence(question)
-        known = self.terms.known | explained(question, evidence) | common_words()
-        names = names_in(question, self.index, known=known, categories=self._categories)
+        question = without_setting(question, {place for places in evidence.values() for place in places})
+        known = explained(question, evidence)
+        names = names_in(question, self.index, schema=self.terms.known, known=known, categories=self._categories)
         question = without_names(question, names)
         given = Given(self.connected.database, self.ways, self.terms, question, evidence)
         drafts = Proposer(given, names).drafts()
@@ -315,17 +315,6 @@ def trust_of(folder: Path) -> Trust:
     """What is known of the answers about a folder."""
     path = folder / TRUST
     return read_trust_file(path) if path.is_file() else default_trust()
-
-
-def without_names(question: Question, names: Sequence[Named]) -> Question:
-    """A number within a name ("Swift 3") is none of the question's."""
-    taken = [named.places for named in names if named.score >= 0.8 and not named.phrase.isdigit()]
-    kept = tuple(amount for amount in question.amounts if not any(_inside(amount.places, each) for each in taken))
-    return replace(question, amounts=kept)
-
-
-def _inside(places: frozenset[int], name: frozenset[int]) -> bool:
-    return bool(places & name) and len(name) > 1
 
 
 def _labels(names: Sequence[Named]) -> dict[str, str]:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dualparse.asking.lexis import Adjective, stem
+from dualparse.asking.lexis import Adjective, lexis, stem
 from dualparse.asking.names_in import Named
 from dualparse.asking.paths import Hop, Way, Ways, got, path
 from dualparse.asking.question import UNITS, Amount, Question
 from dualparse.asking.terms import LEAST, Evidence, Terms, strength
 from dualparse.asking.times import Dates
-from dualparse.database.model import Database, Property, Relation
+from dualparse.database.model import Database, Property, Relation, is_year
 from dualparse.domains.units import factor
 from dualparse.lf.values import text
 
@@ -24,7 +24,10 @@ SET = "§"
 MOST_OPTIONS = 4
 _STEP_COST = 0.12
 _NOT_SAID = 0.45  # cost of a property that no word evokes
+_NOT_MEANT = 0.5  # cost of a step among things of one kind that no word evokes
 _OF_OTHERS = 0.4  # cost of a name that is of the kind which is said to be of it
+_TURNED = 0.35  # cost of a relation that is said the other way round
+_SAID_SO = 0.1  # what one gains that a word says
 _FORWARD = 0.05  # cost of the lack of what a thing leads to, which seldom lacks
 _MONEY = frozenset(
     [
@@ -68,6 +71,7 @@ class Condition:
     cost: float = 0.0
     base: str = ""
     way: Way = ()
+    about: str = ""  # the single value that it says to be equal to something
 
 
 @dataclass(frozen=True)
@@ -128,28 +132,48 @@ class Conditions:
             about, value, op = path(way), entities(named), "="
         many = any(hop.many for hop in way)
         if len(way) == 1 and way[0].source == way[0].target and not named.property:
-            cost += 0.35 * (not self._directed(named, way[0]))
+            cost += _TURNED * (not self.directed(named, way[0]))
+        cost += self._turned(named, way)
         if len(way) == 1 and way[0].back and not negated and not named.property and len(named.keys) == 1:
             relation = self.database.places[way[0].owner, way[0].name]
             if isinstance(relation, Relation) and relation.link is None:  # "the boss of A" is where A leads to
                 return Condition("", uses, covers, cost, base=f"( get {value} {way[0].name} )", way=way)
         if not negated:
-            return Condition(f"( filter {SET} {about} {op} {value} )", uses, covers, cost, way=way)
+            single = "" if many or named.contains else about
+            return Condition(f"( filter {SET} {about} {op} {value} )", uses, covers, cost, way=way, about=single)
         if many or named.contains:
             table = way[0].source if way else named.type
             inner = f"( filter ( all {table} ) {about} {op} {value} )"
             return Condition(f"( and {SET} ( not {inner} ) )", uses, covers, cost, way=way)
         return Condition(f"( filter {SET} {about} != {value} )", uses, covers, cost, way=way)
 
-    def _directed(self, named: Named, hop: Hop) -> bool:
+    def _turned(self, named: Named, way: Way) -> float:
+        """What it costs to go along a relation that is said the other way round: "flights from Oslo" start there."""
+        hop = way[-1] if way else None
+        if hop is None:
+            return 0.0
+        other = [each for each in self.ways.hops[hop.source] if each.target == hop.target and each.back == hop.back]
+        if len(other) < 2:
+            return 0.0
+        fits = role_of(self.question, named.places, hop.name)
+        return 0.0 if fits is None else -_SAID_SO if fits else _TURNED
+
+    def directed(self, named: Named, hop: Hop) -> bool:
         """Whether a relation among things of one table is said in this direction; true where the words do not tell."""
         leads = leads_to(self.question, named.places, self.evidence.get(hop.element, {}))
         return leads is None or leads == hop.back
 
     def way_cost(self, way: Way) -> float:
         """Long ways cost, those along relations and tables that are spoken of less."""
-        told = sum(max(strength(self.evidence, hop.element), strength(self.evidence, hop.target)) for hop in way)
-        return _STEP_COST * max(0.0, len(way) - 0.7 * min(told, len(way))) + 0.05 * max(0, len(way) - 1)
+        said = [strength(self.evidence, hop.element) for hop in way]
+        among = [hop.source == hop.target for hop in way]
+        told = sum(
+            each if own else max(each, strength(self.evidence, hop.target))
+            for hop, each, own in zip(way, said, among, strict=True)
+        )
+        unsaid = sum(own and each < LEAST for each, own in zip(said, among, strict=True))
+        steps = _STEP_COST * max(0.0, len(way) - 0.7 * min(told, len(way)))
+        return steps + 0.05 * max(0, len(way) - 1) + _NOT_MEANT * unsaid
 
     # -- numbers
 
@@ -172,7 +196,7 @@ class Conditions:
             fits, unit_place = self._fits(amount, held)
             if fits <= 0:
                 continue
-            cost = _NOT_SAID * (1 - min(1.0, fits)) + self.way_cost(way)
+            cost = _NOT_SAID * (1 - min(1.0, fits)) + self.way_cost(way) + longer(held)
             about = path(way, held.name)
             covers = amount.places | unit_place
             op = amount.op or "="
@@ -184,6 +208,12 @@ class Conditions:
                 form = f"( filter {SET} {about} {op} {self._number(amount.value, amount, held)} )"
             uses = (*self.along(way), *((element,) if fits < 0.6 else self.said(element)))
             yield Condition(form, uses, covers, cost, way=way)
+
+    def _apart(self, element: str) -> float:
+        """The strongest word that speaks of a property and not of its table: a loan is no day on which it is lent."""
+        table = self.evidence.get(element.partition(".")[0], {})
+        places = self.evidence.get(element, {})
+        return max((weight for place, weight in places.items() if weight > table.get(place, 0.0)), default=0.0)
 
     def said(self, element: str) -> tuple[str, ...]:
         """A name that something else than its words speaks for: it counts as used where words speak of it as well."""
@@ -288,7 +318,7 @@ class Conditions:
         found: list[Condition] = []
         for other in self.database.tables:
             for held in other.properties:
-                if held.kind != "date" and not (dates.year and held.kind == "number" and "year" in held.name):
+                if held.kind != "date" and not (dates.year and is_year(held)):
                     continue
                 ways: Sequence[Way] = ((),) if other.name == table else self.ways.between(table, other.name)[:2]
                 for way in ways:
@@ -297,13 +327,14 @@ class Conditions:
         return sorted(found, key=lambda each: each.cost)[:MOST_OPTIONS]
 
     def _dated(self, dates: Dates, held: Property, way: Way, negated: frozenset[int]) -> Condition:
-        said = strength(self.evidence, f"{held.owner}.{held.name}")
+        said = self._apart(f"{held.owner}.{held.name}")
         if way:
             said = max(said, 0.6 * strength(self.evidence, way[-1].target))
         same = [each for each in self.database.by_name[held.owner].properties if each.kind == "date"]
         cost = (0.15 if len(same) == 1 else 0.3) * (1 - said) + self.way_cost(way)
         cost += 0.25 * (1 - said) * bool(way) + (0.01 * same.index(held) if held in same else 0.0)
-        uses = (*self.along(way), *self.said(f"{held.owner}.{held.name}"))
+        own = (f"{held.owner}.{held.name}",)
+        uses = (*self.along(way), *(own if self._apart(*own) >= LEAST else ()))
         about, op = path(way, held.name), dates.op or "="
         if held.kind == "number":
             form = f"( filter {SET} {about} {op if op != 'between' else '='} {number_form(dates.year, held.unit)} )"
@@ -315,7 +346,8 @@ class Conditions:
         if negated and way:
             form = f"( and {SET} ( not {form.replace(SET, f'( all {way[0].source} )')} ) )"
             covers |= negated
-        return Condition(form, uses, covers, cost, way=way)
+        single = op == "=" and not any(hop.many for hop in way)
+        return Condition(form, uses, covers, cost, way=way, about=about if single else "")
 
     # -- what is true, what is missing
 
@@ -373,19 +405,46 @@ def leads_to(question: Question, name: frozenset[int], said: Mapping[int, float]
             continue
         word = words[place]
         report = word.stem == "report"
+        asked = any(each.text in ("does", "did", "do") for each in words[:first])
         verb = word.text.endswith(("ed", "ing")) or word.stem in ("manag", "supervis", "lead", "head", "oversee", "run")
         noun = word.text in ("head", "lead", "leader", "leads") or not verb
         if place > last:
             to = place + 1 < len(words) and words[place + 1].text == "to"
-            asked = any(each.text in ("does", "did", "do", "is") for each in words[:first])
             if report or word.stem in _ONES:
                 return to or (asked and word.text == "report")
-            return noun
+            if words[place - 1].text in ("a", "an", "the"):  # "is A a part of B"
+                return False
+            return noun and not (asked and place == last + 1)  # "who does A mentor"
         between = {each.text for each in words[place + 1 : first]}
-        if report or between & _TO:
+        if report or between & (_TO if verb else _TO - {"for"}):
             return False
         return verb or "of" in between or not between & {"is", "are", "was"}  # "whose boss is A"
     return None
+
+
+def role_of(question: Question, name: frozenset[int], relation: str) -> bool | None:
+    """Whether a relation is the one that the words before a name say: "from" an origin, "to" a destination; None where
+    they say neither.
+
+    >>> from dualparse.asking.question import take_apart
+    >>> told = take_apart("flights that leave from oslo")
+    >>> [role_of(told, frozenset({4}), name) for name in ("origin", "to_airport", "captain")]
+    [True, False, None]
+    """
+    parts = {stem(part) for part in relation.split("_")}
+    ends = [end for end in lexis().ends if parts & end.names]
+    first = min(name)
+    before = [question.words[place] for place in range(first - 1, max(first - 4, -1), -1)]
+    for word in before:
+        said = [end for end in lexis().ends if word.text in end.words or word.stem in end.words]
+        if said and ends:
+            return any(end in ends for end in said)
+    return None
+
+
+def longer(held: Property) -> float:
+    """What a name of several words costs: a fee is meant rather than a late fee."""
+    return 0.005 * (len(held.name.split("_")) - 1)
 
 
 def entities(named: Named) -> str:
@@ -416,7 +475,8 @@ def number_form(value: float, unit: str) -> str:
 
 def applied(conditions: Sequence[Condition], table: str) -> str:
     """The set that all conditions leave of a table."""
-    base = next((each.base for each in conditions if each.base), f"( all {table} )")
+    bases = list(dict.fromkeys(each.base for each in conditions if each.base)) or [f"( all {table} )"]
+    base = bases[0] if len(bases) == 1 else f"( and {' '.join(bases)} )"
     for each in conditions:
         if each.form:
             base = each.form.replace(SET, base)

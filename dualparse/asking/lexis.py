@@ -7,7 +7,7 @@ direction, the countries a demonym names. Nothing here knows a schema.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
@@ -53,12 +53,21 @@ class Adjective:
     def sense(self, stems: frozenset[str]) -> tuple[float, bool]:
         """The same, and whether the property goes the other way: who is fast has a high speed and a short time."""
         fits = [
-            (max(0.6, 0.97 - 0.03 * place), turned)
+            (max(0.6, 0.97 - 0.03 * place) - 0.1 * turned, turned)
             for turned, about in ((False, self.about), (True, self.turned))
             for place, part in enumerate(about)
             if part in stems
         ]
         return max(fits, default=(0.0, False))
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of what goes from one thing to another: the stems it has in the names of relations, and the words and
+    stems of words that are said before the thing at this end."""
+
+    names: frozenset[str]
+    words: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,9 @@ class Lexis:
     demonyms: Mapping[str, tuple[str, ...]]
     empty: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
+    ends: tuple[End, ...] = ()
+    short: Mapping[str, str] = field(default_factory=dict)
+    settings: frozenset[str] = frozenset()
 
     def degree(self, word: str) -> tuple[Adjective, str] | None:
         """The adjective that a word is a form of, and which form; None for other words.
@@ -97,16 +109,40 @@ class Lexis:
 
 
 _STEMMER = snowballstemmer.stemmer("english")
+_ENDINGS = ("ment", "eri", "er", "or", "ur", "al", "anc", "enc")  # what stems keep of a noun that is made of a verb
+_SHORTEST = 4  # letters of a verb that is told from its noun
 
 
 @cache
 def stem(word: str) -> str:
-    """What is left of a word without its ending.
+    """What is left of a word without its ending; of a verb in the past the present is taken.
 
-    >>> stem("countries"), stem("country"), stem("staff")
-    ('countri', 'countri', 'staff')
+    >>> stem("countries"), stem("country"), stem("staff"), stem("flown") == stem("fly")
+    ('countri', 'countri', 'staff', True)
     """
-    return str(_STEMMER.stemWord(word))
+    return str(_STEMMER.stemWord(_forms().get(word, word)))
+
+
+@cache
+def root(stemmed: str) -> str:
+    """The stem of the verb that a noun may be made of.
+
+    >>> [root(stem(word)) for word in ("departures", "teacher", "delivery", "winner", "shipment", "art")]
+    ['depart', 'teach', 'deliv', 'win', 'ship', 'art']
+    """
+    for ending in _ENDINGS:
+        rest = stemmed.removesuffix(ending)
+        if rest != stemmed and len(rest) >= _SHORTEST:
+            return rest[:-1] if rest[-1] == rest[-2] and rest[-1] in "nptgmrb" else rest
+    return stemmed
+
+
+@cache
+def _forms() -> Mapping[str, str]:
+    """The verbs whose past has another stem, by each of its forms."""
+    lines = (files("dualparse.asking") / "irregular.txt").read_text(encoding="utf-8").splitlines()
+    found = [line.split() for line in lines if not line.startswith("#")]
+    return {form: verb for verb, *forms in found for form in forms}
 
 
 @cache
@@ -122,7 +158,9 @@ def read_lexis(text: str) -> Lexis:
     evokes: dict[str, set[str]] = {}
     adjectives: dict[str, Adjective] = {}
     demonyms: dict[str, tuple[str, ...]] = {}
-    lists: dict[str, set[str]] = {"empty": set(), "changes": set()}
+    lists: dict[str, set[str]] = {"empty": set(), "changes": set(), "settings": set()}
+    ends: list[End] = []
+    short: dict[str, str] = {}
     section = ""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].strip()
@@ -143,6 +181,13 @@ def read_lexis(text: str) -> Lexis:
         elif line and section == "demonyms":
             word, _, names = line.partition(":")
             demonyms[word.strip()] = tuple(name.strip() for name in names.split(","))
+        elif line and section == "ends":
+            names, _, words = line.partition(":")
+            said = frozenset(words.split())
+            ends.append(End(frozenset(map(stem, names.split())), said | frozenset(map(stem, said))))
+        elif line and section == "short":
+            word, _, full = line.partition(":")
+            short[word.strip()] = full.strip()
         elif line and section in lists:
             lists[section].update(line.split())
         elif line:
@@ -154,4 +199,7 @@ def read_lexis(text: str) -> Lexis:
         demonyms,
         frozenset(lists["empty"]),
         frozenset(lists["changes"]),
+        tuple(ends),
+        short,
+        frozenset(lists["settings"]),
     )

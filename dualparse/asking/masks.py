@@ -81,8 +81,8 @@ class Masks:
         asker = self.asker
         question = take_apart(" ".join(word.said for word in words))
         evidence = asker.terms.evidence(question)
-        known = asker.terms.known | explained(question, evidence)
-        found = names_in(question, asker.index, known=known, categories=self._categories)
+        said = explained(question, evidence)
+        found = names_in(question, asker.index, schema=asker.terms.known, known=said, categories=self._categories)
         places = {place: (word.start, word.end) for place, word in enumerate(question.words)}
         return [
             tuple(_at(named, places) for named in way)

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dualparse.asking.conditions import Conditions
+from dualparse.asking.conditions import Conditions, longer
 from dualparse.asking.lexis import Adjective, lexis, stem
 from dualparse.asking.paths import Way, Ways, got
 from dualparse.asking.question import UNITS, Extreme, Question
 from dualparse.asking.terms import Evidence, Terms, strength
-from dualparse.database.model import Database, Property
+from dualparse.database.model import Database, Property, is_year
 from dualparse.domains.units import factor
 
 MONEY = ("money", "usd", "eur", "gbp")
@@ -48,6 +48,8 @@ _REVENUE = frozenset(
 )
 FIGURES = frozenset(["revenue", "sales", "turnover", "income", "earnings", "takings", "spending"])
 _UNITS_SOLD = frozenset(["copies", "units", "sold", "selling", "bestselling", "sell", "sells", "popular", "pieces"])
+_SIZES = frozenset(["big", "large", "huge", "small", "tiny", "little", "long", "short"])
+ONLY_NUMBER = 0.35  # how well a size fits the only number of a thing
 _ANY = frozenset(["high", "low", "good", "bad", "big", "large", "small", "great", "poor"])  # of whatever is named
 _COUNTED_ADJECTIVES = frozenset(["popular", "busy", "loyal", "frequent", "common", "active", "good"])
 _QUANTITIES = frozenset(map(stem, ["quantity", "count", "units", "copies", "pieces", "number", "amount", "qty"]))
@@ -135,8 +137,7 @@ class Measures:
                     said, covers = max(said, 0.7), sold
             said = max(said, 0.75 * self._adjective_fits(held))
             uses = (element,) if said < 0.6 else self._conditions.said(element)
-            longer = 0.005 * (len(held.name.split("_")) - 1)  # a fee rather than a late fee
-            yield Measure(held.name, uses, covers, 0.5 * (1 - said) + longer, held.unit)
+            yield Measure(held.name, uses, covers, 0.5 * (1 - said) + longer(held), held.unit)
         yield from self._products(table, numbers, money)
 
     def _is_rate(self, held: Property) -> bool:
@@ -189,15 +190,20 @@ class Measures:
 
     def _by_property(self, table: str, extreme: Extreme) -> Iterator[Ranking]:
         adjective = extreme.adjective
-        for held in self.database.by_name[table].properties:
+        properties = self.database.by_name[table].properties
+        numbers = [each for each in properties if each.kind == "number" and not is_key(each.name) and not is_year(each)]
+        for held in properties:
             if held.kind not in ("number", "date") or is_key(held.name):
                 continue
             element = f"{table}.{held.name}"
             near = self._after(element, extreme)
             fits, turned = near, False
+            alone = not is_year(held) and held.kind == "number" and len(numbers) == 1
             if adjective is not None:
                 measured, turned = adjective.sense(self._conditions.measures(held))
                 fits = measured + (1 - measured) * near if measured else near * (adjective.word in _ANY)
+            if fits < 0.3 and alone and adjective is not None and adjective.word in _SIZES:
+                fits = ONLY_NUMBER
             if fits < 0.3:
                 continue
             uses = (element,) if fits < 0.6 else self._conditions.said(element)

@@ -7,10 +7,11 @@ choice first. Countries are found by what their people are called.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any
 
+from dualparse.asking.familiar import common_words
 from dualparse.asking.lexis import lexis
 from dualparse.asking.question import STOP, Question
 from dualparse.asking.terms import Evidence
@@ -21,6 +22,8 @@ from dualparse.database.index import LABEL, Index
 MOST_HERE = 6  # readings of one place
 MOST_TOGETHER = 12
 SURE = 0.8  # of a name that is not ignored in any reading
+NOTHING_ELSE = 0.62  # of a name that is a common word, which says nothing else here
+WHOLE = 0.85  # of a name of several words, whatever each of them says
 SAME = 20  # things of one name
 
 
@@ -47,20 +50,55 @@ Assignment = tuple[Named, ...]
 
 
 def names_in(
-    question: Question, index: Index, *, known: Collection[str] = (), categories: Collection[tuple[str, str]] = ()
+    question: Question,
+    index: Index,
+    *,
+    schema: Collection[str] = (),
+    known: frozenset[str] = frozenset(),
+    categories: Collection[tuple[str, str]] = (),
 ) -> list[Named]:
-    """All names that may stand in a question. `known` are words that explain themselves, `categories` the properties
-    with few values, by table and name."""
+    """All names that may stand in a question. `schema` are the words of the schema, `known` those that explain
+    themselves, `categories` the properties with few values, by table and name."""
     found: list[Named] = []
-    for candidate in candidates(question.text, index, known=known):
+    for candidate in candidates(question.text, index, known=common_words().union(known, schema)):
+        words = question.text[candidate.start : candidate.end].lower().split()
+        said = [word for word in words if word not in STOP and word not in schema]
+        if len(words) > 1 and len(said) == len(words) and candidate.how in ("exact", "folded"):
+            candidate = replace(candidate, score=max(candidate.score, WHOLE))  # "autumn 2024" of a term
+        elif candidate.score < NOTHING_ELSE and len(said) == len(words) and known.isdisjoint(words):
+            candidate = replace(candidate, score=NOTHING_ELSE)
         places = frozenset(
             place
             for place, word in enumerate(question.words)
             if word.start < candidate.end and candidate.start < word.end
         )
-        if places and not all(question.words[place].text in STOP for place in places):
+        letter = candidate.how == "exact" and len(candidate.phrase) == 1 and candidate.phrase.isupper()
+        marked = letter and candidate.score > SURE  # "who got an A"
+        if places and (marked or not all(question.words[place].text in STOP for place in places)):
             found += _readings(candidate, places, index, categories)
     return found + list(_peoples(question, index))
+
+
+def without_names(question: Question, names: Sequence[Named]) -> Question:
+    """A number, a year, a "longest" within a name ("Swift 3", "Autumn 2024") is none of the question's.
+
+    >>> from dualparse.asking.question import take_apart
+    >>> named = Named(frozenset({2, 3}), "term", "", "Autumn 2024", ("term.1",), 1.0, "exact", phrase="autumn 2024")
+    >>> without_names(take_apart("courses in autumn 2024"), [named]).dates
+    ()
+    """
+    taken = [named.places for named in names if named.score >= SURE and not named.phrase.isdigit()]
+
+    def free(places: frozenset[int]) -> bool:
+        return not any(places & each and len(each) > 1 for each in taken)
+
+    return replace(
+        question,
+        amounts=tuple(each for each in question.amounts if free(each.places)),
+        dates=tuple(each for each in question.dates if free(each.places)),
+        extremes=tuple(each for each in question.extremes if free(each.places)),
+        compared=tuple(each for each in question.compared if free(each.places)),
+    )
 
 
 def explained(question: Question, evidence: Evidence) -> frozenset[str]:

@@ -16,7 +16,7 @@ from dualparse.asking.drafts import EXISTING, SHARED, Draft, Given
 from dualparse.asking.measures import MONEY
 from dualparse.asking.names_in import Assignment, Named, assignments
 from dualparse.asking.orders import Orders
-from dualparse.asking.question import AVG, COUNT, EACH, EXISTS, ORDER, SHARE, SUM, TOP, Extreme
+from dualparse.asking.question import AVG, COUNT, EACH, EXISTS, OR, ORDER, SHARE, SUM, TOP, Extreme
 from dualparse.asking.sets import Sets
 from dualparse.asking.terms import strength
 from dualparse.asking.values import Values
@@ -39,8 +39,10 @@ class Proposer:
 
     def _drafts(self) -> Iterator[Draft]:
         for names in assignments(self.names):
-            if len(names) == 2:
-                yield from self.orders.two(names)
+            if len(names) == 2 and (compared := list(self.orders.two(names))):
+                yield from compared
+                if self.given.question.has(OR):
+                    continue
             for table in self._targets(names):
                 for base in (*self.sets.of(table, names), *self.sets.through(table, names)):
                     yield from self._asked(base)

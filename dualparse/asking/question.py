@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from dualparse.asking.lexis import COMPARATIVE, SUPERLATIVE, Adjective, lexis, stem
 from dualparse.asking.times import Dates, find_dates
@@ -105,6 +105,7 @@ class Question:
     cues: dict[str, tuple[frozenset[int], ...]] = field(default_factory=dict)
     limit: tuple[int, frozenset[int]] | None = None
     polite: int = 0  # words at the beginning that only ask for an answer: "could you tell me"
+    setting: frozenset[int] = frozenset()  # words that say what all of the data is about: "in the league"
 
     def has(self, cue: str) -> bool:
         """Whether the question has a word for this."""
@@ -126,8 +127,27 @@ class Question:
         return [
             place
             for place, text in enumerate(texts)
-            if place >= self.polite and text not in STOP and texts[max(place - 1, 0) : place + 1] != ["so", "far"]
+            if place >= self.polite
+            and text not in STOP
+            and place not in self.setting
+            and texts[max(place - 1, 0) : place + 1] != ["so", "far"]
         ]
+
+
+def without_setting(question: Question, spoken: Collection[int]) -> Question:
+    """The question, where words that nothing in the data is called only say what the data is about.
+
+    >>> question = without_setting(take_apart("the biggest ground in the league"), {1, 2})
+    >>> [question.words[place].text for place in question.content]
+    ['biggest', 'ground']
+    """
+    found: set[int] = set()
+    for place, word in enumerate(question.words):
+        if word.text in lexis().settings and place not in spoken:
+            first = place - 1 if question.words[place - 1].text in ("the", "our", "this", "your", "whole") else place
+            if first and question.words[first - 1].text in ("in", "on", "at", "of", "for", "from", "does"):
+                found.add(place)
+    return replace(question, setting=frozenset(found))
 
 
 def plain(text: str) -> str:
@@ -336,11 +356,11 @@ def _degrees(words: Sequence[Word], counted: frozenset[int]) -> tuple[tuple[Extr
 # -- words that ask for something
 
 _CUES: tuple[tuple[str, str], ...] = (
-    (COUNT, "how many|number of|count of|count|how often|the number|headcount|tally"),
+    (COUNT, "how many times|how many|number of|count of|count|how often|the number|headcount|tally|no of"),
     (SUM, "total|sum|overall|altogether|combined|together|in all|how much|summed"),
     (AVG, "average|mean|on average|typical|typically|avg|averages"),
     (SHARE, "percentage|percent|share|proportion|fraction|what part|%"),
-    (EACH, "for each|in each|per|each|every|for every|broken down by|grouped by|split by|by each|respective"),
+    (EACH, "for each|in each|per|each|for every|in every|broken down by|grouped by|split by|by each|respective"),
     (
         ORDER,
         "ordered by|sorted by|sort by|order by|ranked by|rank|ranked|alphabetical|alphabetically|in order of|sorted",
@@ -373,7 +393,7 @@ def _polite(texts: Sequence[str]) -> int:
 
 
 _POLITE = re.compile(
-    r"please|kindly|hi|hey|hello|ok|okay|so|well|"
+    r"please|kindly|(send|bring|give) (me|us)|hi|hey|hello|ok|okay|so|well|"
     r"(can|could|would|will) (you|i|we)( please| maybe| perhaps| just)?|"
     r"(tell|show|give|list|get|find|fetch|send|bring)( me| us)?( again)?|see|have a look at|look at|look up|"
     r"do you (know|happen to know|have any idea)|(i|we) (want|need|wish|would like|wanted) to (know|see|find out)|"
@@ -391,7 +411,8 @@ def _cues(words: Sequence[Word], counted: frozenset[int], start: int) -> dict[st
             parts = phrase.split()
             for at in range(len(texts) - len(parts) + 1):
                 places = frozenset(range(at, at + len(parts)))
-                if texts[at : at + len(parts)] == parts and not places & counted:
+                here = texts[at : at + len(parts)] == parts and not places & counted
+                if here and not (parts[-1] in ("no", "mean") and _says_else(texts, at)):
                     found.setdefault(cue, []).append(places)
     for at in range(1, len(texts)):  # "cheapest first", "longest serving first"
         if texts[at] == "first" and any(_is_superlative(each) for each in texts[max(0, at - 2) : at]):
@@ -404,6 +425,13 @@ def _cues(words: Sequence[Word], counted: frozenset[int], start: int) -> dict[st
         if (texts[at], texts[at + 1]) in (("is", "there"), ("are", "there"), ("there", "any")) and at < start + 2:
             found.setdefault(EXISTS, []).append(frozenset({at, at + 1}))
     return {cue: tuple(places) for cue, places in found.items()}
+
+
+def _says_else(texts: Sequence[str], at: int) -> bool:
+    """Whether a word says something else than it does by itself: "no. of", "I mean"."""
+    if texts[at] == "no":
+        return texts[at + 1 : at + 2] == ["of"]
+    return texts[max(at - 1, 0) : at] in (["i"], ["we"], ["you"], ["they"])
 
 
 def _is_superlative(text: str) -> bool:

@@ -45,12 +45,25 @@ class Sets:
         combined = sorted(islice(product(*needed), 3000), key=lambda parts: sum(each.cost for each in parts))
         made = 0
         for parts in combined:
-            if sum(1 for each in parts if each.base) > 1 or self._denied(parts) > len(self.given.negations):
+            if self._many_things(parts) or self._denied(parts) > len(self.given.negations):
                 continue
-            yield self._set(table, parts, names)
+            yield self._set(table, self._of_one_value(parts, table), names)
             made += 1
             if made == MOST_SETS:
                 return
+
+    def _of_one_value(self, parts: Sequence[Condition], table: str) -> list[Condition]:
+        """Nothing has two values where it can have one: "customers in Rome and Paris" are in one of them."""
+        found: dict[str, list[Condition]] = {}
+        for number, each in enumerate(parts):
+            found.setdefault(each.about or f"#{number}", []).append(each)
+        return [
+            same[0] if len({each.form for each in same}) == 1 else self._either(same, table) for same in found.values()
+        ]
+
+    def _many_things(self, parts: Sequence[Condition]) -> bool:
+        """Whether two of them are things that are named, so that nothing is both; what a thing leads to may be one."""
+        return sum(1 for each in parts if each.base and not each.base.startswith("( get ")) > 1
 
     def _denied(self, parts: Sequence[Condition]) -> int:
         """How many conditions take up a "not"."""
@@ -88,6 +101,8 @@ class Sets:
                 for each in self.given.conditions.of_name(named, table)
                 if each.form and not any(hop.many for hop in each.way) and len(each.way) < 3
             ]
+            if any(each.about == known.about != "" for each in options[:1] for known in there):
+                return [], []  # no single thing has both
             there += options[:1]
             left += [] if options else [named]
         for dates in self.given.question.dates:

@@ -1,4 +1,5 @@
-"""Misspelt words that a question needs to be understood: "custmers", "averge", "lenght".
+"""Misspelt words that a question needs to be understood: "custmers", "averge", "lenght", and words that people write
+short: "depts", "pls", "whos".
 
 In: the text of a question, the words that may be meant, and whether the data knows a word. Out: the text with such
 words mended, and what was mended. A word that is English, a name or a part of one is left as it is.
@@ -10,6 +11,7 @@ from collections.abc import Callable, Collection
 
 from rapidfuzz.distance import OSA
 
+from dualparse.asking.lexis import lexis
 from dualparse.asking.question import words_of
 from dualparse.domains.ordinary import is_ordinary
 
@@ -36,6 +38,10 @@ def mended(
     found: list[tuple[str, str]] = []
     for word in reversed(words_of(text)):
         typed = word.text
+        if (full := lexis().short.get(typed)) and typed not in known and not is_name(typed):
+            text = text[: word.start] + full + text[word.end :]
+            found.append((typed, full))
+            continue
         if len(typed) < SHORTEST or not typed.isalpha() or typed in known or is_ordinary(typed) or is_name(typed):
             continue
         edits = 1 if len(typed) < TWO_EDITS else 2

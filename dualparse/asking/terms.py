@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dualparse.asking.lexis import lexis, stem
+from dualparse.asking.lexis import lexis, root, stem
 from dualparse.asking.question import STOP, Question
 from dualparse.database.model import Database, Property
 from dualparse.database.names import plural, singular
 from dualparse.database.synonyms import Words
 
 LEAST = 0.3  # weight of a word that speaks of a name at all
-_HEAD, _PART, _ALIKE, _EVOKED = 0.8, 0.55, 0.8, 0.6
+_HEAD, _PART, _ALIKE, _DERIVED, _EVOKED = 0.8, 0.55, 0.8, 0.7, 0.6
 _EMPTY = frozenset(
     map(stem, ["of", "the", "a", "an", "in", "on", "at", "id", "name", "number", "code", "no", "is", "has"])
 )
@@ -110,6 +110,8 @@ class Terms:
         """Tables whose things are people."""
         found: dict[str, float] = {}
         for table in self.database.tables:
+            if not table.label and len(table.relations) > 1:
+                continue  # who is in something else, as "members" are
             names = {part for held in table.properties for part in held.name.split("_")}
             whole = len(table.label) > 1 or {"first", "surname", "birth", "dob", "gender"} & names
             if whole or {stem(part) for part in table.name.split("_")} & _alike(_PERSONS):
@@ -151,6 +153,14 @@ class Terms:
                 found.setdefault(part, []).append(phrase)
         return {part: tuple(phrases) for part, phrases in found.items()}
 
+    @cached_property
+    def _of_root(self) -> Mapping[str, frozenset[str]]:
+        """The stems that are made of the same verb."""
+        found: dict[str, set[str]] = {}
+        for part in self._by_stem:
+            found.setdefault(root(part), set()).add(part)
+        return {verb: frozenset(parts) for verb, parts in found.items()}
+
     def evidence(self, question: Question) -> Evidence:
         """What every name is evoked by."""
         found: dict[str, dict[int, float]] = {}
@@ -179,6 +189,9 @@ class Terms:
                 tell(phrase.element, place, weight * phrase.weight * (0.5 if empty else 1.0))
             if word.text in STOP and word.stem not in lexis().evokes:
                 continue
+            for other in self._of_root.get(root(word.stem), frozenset()) - {word.stem}:
+                for phrase in self._by_stem[other]:
+                    tell(phrase.element, place, _DERIVED * self._partly(phrase, other))
             for other in lexis().same.get(word.stem, frozenset()) - {word.stem}:
                 for phrase in self._by_stem.get(other, ()):
                     tell(phrase.element, place, _ALIKE * self._partly(phrase, other))

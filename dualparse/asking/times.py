@@ -37,6 +37,18 @@ _UNITS = {"day": "day", "week": "week", "month": "month", "quarter": "quarter", 
 _UNITS |= {f"{unit}s": unit for unit in tuple(_UNITS)}
 _ORDINAL = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 4}
 _SMALL = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "twelve": 12, "thirty": 30}
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_FEASTS = {
+    ("christmas", "eve"): (12, 24),
+    ("christmas", "day"): (12, 25),
+    ("christmas",): (12, 25),
+    ("new", "year", "eve"): (12, 31),
+    ("new", "year", "day"): (1, 1),
+    ("halloween",): (10, 31),
+    ("valentine", "day"): (2, 14),
+}
+_JOINS = ("and", "to", "until", "through", "till")
+_NUMBERS_OF_A_DAY = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2((?:1[5-9]|20|21)\d\d)\b")
 _BEFORE = (
     (">=", "since|from|starting|as of|beginning|not before|no earlier than|onwards from|starting in|starting from"),
     (">", "after|later than|past|following|newer than|younger than|more recent than"),
@@ -74,7 +86,7 @@ def find_dates(texts: Sequence[str], text: str, words: Sequence[_Placed]) -> Ite
     """All dates of a question, from left to right."""
     at = 0
     while at < len(texts):
-        found = _date(texts, at)
+        found = _slashed(text, words, at) or _date(texts, at) or _month_of(texts, at)
         if found is None:
             at += 1
             continue
@@ -82,7 +94,7 @@ def find_dates(texts: Sequence[str], text: str, words: Sequence[_Placed]) -> Ite
         places = frozenset(range(at - (at > 0 and texts[at - 1] == "fy"), end))
         second = ""
         op, before = _before(texts, at)
-        joined = end < len(texts) and texts[end] in ("and", "to", "until", "through", "till")
+        joined = end < len(texts) and texts[end] in _JOINS
         other = _date(texts, end + 1) if joined else None
         if other is not None and at and (texts[at - 1] in ("between", "from") or texts[end] != "and"):
             second, places, end = other[0], places | frozenset(range(end, other[1])) | {at - 1}, other[1]
@@ -124,7 +136,7 @@ Found = tuple[str, int, int, bool]  # form, end, year alone or 0, whether it can
 def _date(texts: Sequence[str], at: int) -> Found | None:
     if at >= len(texts):
         return None
-    for read in (_relative, _quarter, _half, _calendar, _iso, _decade, _year):
+    for read in (_relative, _quarter, _half, _season, _feast, _calendar, _iso, _decade, _year):
         found = read(texts, at)
         if found is not None:
             return found
@@ -176,6 +188,49 @@ def _half(texts: Sequence[str], at: int) -> Found | None:
             first, last = (1, 6) if _ORDINAL[texts[at]] == 1 else (7, 12)
             return f"( between ( date {year} {first} -1 ) | ( date {year} {last} -1 ) )", end, 0, True
     return None
+
+
+def _season(texts: Sequence[str], at: int) -> Found | None:
+    """Such as "spring 2024", "in the summer of 2023"; a winter ends in the next year."""
+    if texts[at] not in _SEASONS:
+        return None
+    year, end = _after_of(texts, at + 1)
+    if not _is_year(year):
+        return None
+    first = _SEASONS[texts[at]]
+    last, its_year = (2, int(year) + 1) if first == 12 else (first + 2, int(year))
+    return f"( between ( date {year} {first} -1 ) | ( date {its_year} {last} -1 ) )", end, 0, True
+
+
+def _feast(texts: Sequence[str], at: int) -> Found | None:
+    """Such as "Christmas Eve 2025"."""
+    for phrase, (month, day) in _FEASTS.items():
+        size = len(phrase)
+        if tuple(texts[at : at + size]) == phrase:
+            year, end = _after_of(texts, at + size)
+            if _is_year(year):
+                return _written(year, month, day, end)
+    return None
+
+
+def _month_of(texts: Sequence[str], at: int) -> Found | None:
+    """The first month of "between May and July 2025"; it is of the same year as the second."""
+    if texts[at] not in _MONTHS or _at(texts, at - 1) not in ("between", "from"):
+        return None
+    if _at(texts, at + 1) not in _JOINS or _at(texts, at + 2) not in _MONTHS:
+        return None
+    year, _ = _after_of(texts, at + 3)
+    return (f"( date {year} {_MONTHS[texts[at]]} -1 )", at + 1, 0, True) if _is_year(year) else None
+
+
+def _slashed(text: str, words: Sequence[_Placed], at: int) -> Found | None:
+    """Such as "24/12/2025", "1.3.2024": the day stands first, unless the second number is no month."""
+    found = _NUMBERS_OF_A_DAY.match(text, words[at].start)
+    if found is None:
+        return None
+    day, month, year = int(found[1]), int(found[3]), found[4]
+    end = next((place for place in range(at, len(words)) if words[place].end >= found.end()), len(words) - 1) + 1
+    return _written(year, *((day, month) if month > 12 else (month, day)), end)
 
 
 def _after_of(texts: Sequence[str], at: int) -> tuple[str, int]:

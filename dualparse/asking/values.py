@@ -9,11 +9,14 @@ from itertools import combinations
 from dualparse.asking.drafts import COUNTED, FIGURE, GET, SELECT, Draft, Given
 from dualparse.asking.lexis import lexis
 from dualparse.asking.measures import MONEY, Measure
+from dualparse.asking.paths import Hop
 from dualparse.asking.question import AVG, COUNT, SUM, UNITS
 from dualparse.asking.terms import strength
 from dualparse.database.model import Property
 from dualparse.domains.units import factor
 
+ASKED = 0.55  # of a word, from which on it may be what "how many" asks for
+TURNED = 0.5
 LED_TO = 0.15  # what it costs to give what things lead to
 
 
@@ -43,11 +46,12 @@ class Values:
             yield base.asks(f"( select {base.form} {one.name} {other.name} )", SELECT, uses=both, cost=0.2)
         for held in self.given.database.by_name[base.target].properties:
             fits = self._how(held)
-            if fits and held not in spoken:
+            counts = bool(fits & self.given.question.at(COUNT))
+            if fits and (held not in spoken or counts) and (base.itself or not counts):
                 spoken_too = self.given.conditions.said(f"{base.target}.{held.name}")
                 yield base.asks(
                     self._how_unit(f"( get {base.form} {held.name} )", held),
-                    GET,
+                    FIGURE if counts else GET,
                     uses=spoken_too,
                     covers=fits,
                     cost=0.1 + 0.3 * whole,
@@ -62,13 +66,19 @@ class Values:
                         f"( get {base.form} {hop.word} )",
                         GET,
                         uses=uses,
-                        cost=LED_TO + 0.1 * (1 - said),
+                        cost=LED_TO + 0.1 * (1 - said) + self._turned(base, hop),
                         gives=hop.target,
                     )
                 for held in self.given.spoken(hop.target, 0.55)[:3]:
                     form = f"( get ( get {base.form} {hop.word} ) {held.name} )"
                     end = f"{hop.target}.{held.name}"
                     yield base.asks(form, GET, uses=(hop.element, end), cost=2 * LED_TO, gives=end)
+
+    def _turned(self, base: Draft, hop: Hop) -> float:
+        """What it costs to give what a named thing leads to where those that lead to it are asked for."""
+        if hop.source != hop.target or not base.named_only or len(base.names) != 1:
+            return 0.0
+        return TURNED * (not self.given.conditions.directed(base.names[0], replace(hop, back=True)))
 
     def _worth_giving(self, base: Draft, held: Property) -> bool:
         """Nobody asks for the name of what they name, nor of many things whether each is so or not."""
@@ -101,12 +111,20 @@ class Values:
             unit = UNITS.get(self.given.question.words[min(place + 2, len(self.given.question.words) - 1)].text, "")
             if after == "many" and unit and held.unit and factor(unit, held.unit) is not None:
                 return frozenset({place, place + 1, place + 2})
+            if after == "many" and (asked := self._how_many(held, place)):
+                return asked
             if after == "much" and held.unit in ("money", "usd", "eur", "gbp"):
                 return frozenset({place, place + 1})
         first = self.given.question.words[0].text if self.given.question.words else ""
         if first == "when" and held.kind == "date":
             return frozenset({0})
         return frozenset()
+
+    def _how_many(self, held: Property, how: int) -> frozenset[int]:
+        """Such as "how many credits has A", where credits are a number of A; the places of these words."""
+        said = self.given.evidence.get(f"{held.owner}.{held.name}", {})
+        close = [place for place in (how + 2, how + 3) if said.get(place, 0.0) >= ASKED]
+        return frozenset({how, how + 1, close[0]}) if close and held.kind == "number" else frozenset()
 
     def _how_unit(self, form: str, held: Property) -> str:
         """Such as "how many minutes is A": a value in the unit that is asked for."""
@@ -143,10 +161,16 @@ class Values:
                     self._in_unit(form, measure),
                     FIGURE,
                     uses=measure.uses,
-                    covers=question.at(AVG) | measure.covers | self.given.measures.unit_places(measure),
+                    covers=question.at(AVG)
+                    | question.at(COUNT)
+                    | self._much
+                    | measure.covers
+                    | self.given.measures.unit_places(measure),
                     cost=measure.cost + single,
                 )
-            counts = question.has(COUNT) and measure.unit not in MONEY
+            counts = question.has(COUNT) and measure.unit not in MONEY and self._counts(base, measure)
+            if question.has(AVG) and question.at(SUM) <= self._much:
+                continue
             if question.has(SUM) or counts or measure.covers:
                 form = f"( sum {base.form} {measure.property} )"
                 covers = (
@@ -157,6 +181,22 @@ class Values:
                 )
                 form, cost = self._in_unit(form, measure), measure.cost + 0.05 + single
                 yield base.asks(form, FIGURE, uses=measure.uses, covers=covers, cost=cost)
+
+    @property
+    def _much(self) -> frozenset[int]:
+        """The places of "how much", which asks for a sum or for a single figure."""
+        places = self.given.question.cues.get(SUM, ())
+        words = self.given.question.words
+        return frozenset(p for each in places for p in each if any(words[q].text == "much" for q in each))
+
+    def _counts(self, base: Draft, measure: Measure) -> bool:
+        """Whether "how many" asks for a number of the things rather than for the things: "how many copies"."""
+        said = self.given.evidence.get(f"{base.target}.{measure.property}", {})
+        last = {max(places) for places in self.given.question.cues.get(COUNT, ())}
+        near = {place + step for place in last for step in (1, 2)}
+        return bool(near & (measure.covers | {p for p, weight in said.items() if weight >= ASKED})) or bool(
+            self.given.measures.unit_places(measure)
+        )
 
     def _in_unit(self, form: str, measure: Measure) -> str:
         """Such as "in minutes", "in km": the figure in another unit."""

@@ -26,7 +26,7 @@ from dualparse.asking.drafts import (
 from dualparse.asking.question import AVG, COUNT, EACH, EXISTS, NOT, ORDER, SHARE, SUM, Question
 from dualparse.asking.terms import LEAST as SPOKEN
 from dualparse.asking.terms import Evidence, strength
-from dualparse.database.model import Database, Property, Relation
+from dualparse.database.model import Database, Property, Relation, is_year
 
 HEAD = 0.5  # of a word, from which on it may say what is asked for
 ALIKE = 0.8  # of the strongest that the same word speaks of
@@ -199,8 +199,10 @@ def other_kind(question: Question, database: Database, draft: Draft, people: Map
     if words[:2] == ["how", "much"]:
         return OTHER * (not (isinstance(held, Property) and held.kind == "number"))
     if words[0] == "when":
-        return OTHER * (not (isinstance(held, Property) and held.kind == "date"))
+        return OTHER * (not (isinstance(held, Property) and (held.kind == "date" or is_year(held))))
     if words[0] in ("who", "whom") and people:
+        if isinstance(held, Property) and held.kind == "text":
+            return 0.1  # the author of a book may be a word beside it
         return 0.5 * (name != "" or table not in people)
     return 0.0
 

@@ -22,7 +22,7 @@ MOST_TOKENS = 60  # of a question that is looked at
 SAME_NAME = 50  # things of one name that are told apart
 MOST_PARTS = 12  # names that hold a phrase; a phrase in more of them names none
 SHORTEST_SLIP, TWO_EDITS = 4, 8  # letters of a word that may be misspelt, and of one that may be so twice
-_EXACT, _FOLDED, _SLIP, _PART = 1.0, 0.97, 0.85, 0.6
+_EXACT, _FOLDED, _SLIP, _ONLY, _PART = 1.0, 0.97, 0.85, 0.8, 0.6  # the only name that holds a phrase is surer
 _COMMON = 0.3  # what is left of the score of a name that is made of common words
 
 
@@ -69,9 +69,9 @@ def candidates(text: str, index: Index, *, known: Collection[str] = ()) -> list[
     covered = {place for span, candidate in found if candidate.score > _COMMON for place in range(span.start, span.end)}
     left = [place for place, word in enumerate(words) if place not in covered and not _explained(word.text, plain)]
     for span in _mended(words, left, index):
-        hits = _read(text, words, span, index.exact("".join(span.texts), SAME_NAME), plain)
-        found += hits
-        covered |= {place for place in range(span.start, span.end) if hits}
+        if hits := list(_read(text, words, span, index.exact("".join(span.texts), SAME_NAME), plain)):
+            found += hits
+            covered |= set(range(span.start, span.end))
     left = [place for place in left if place not in covered]
     found += _parts(text, words, left, index, plain)
     return _sorted(found)
@@ -87,7 +87,7 @@ def _spans(words: Sequence[Token]) -> Iterator[_Span]:
             yield _Span(start, end, tuple(word.text for word in words[start:end]))
         for end in range(start + 1, min(start + 5, len(words)) + 1):
             last = words[end - 1].text
-            if len(last) > 3 and last.endswith("s"):  # "sales support agents", said of several
+            if last.endswith("s") and (len(last) > 3 or last[:-1].isdigit()):  # "sales support agents", "Swift 3s"
                 yield _Span(start, end, (*(word.text for word in words[start : end - 1]), last[:-1]), "folded")
 
 
@@ -175,8 +175,10 @@ def _part(
     text: str, words: Sequence[Token], i: int, j: int, said: Sequence[str], stored: Sequence[Stored]
 ) -> Iterator[tuple[_Span, Candidate]]:
     start, end = words[i].start, words[j - 1].end
-    for (_, type_, property_, value), keys in _grouped(stored).items():
-        score = _PART * (0.5 + 0.5 * len(said) / max(len(said), len(fold(value).split())))
+    groups = _grouped(stored)
+    sure = _ONLY if len(groups) == 1 else _PART
+    for (_, type_, property_, value), keys in groups.items():
+        score = sure * (0.5 + 0.5 * len(said) / max(len(said), len(fold(value).split())))
         found = Candidate(start, end, text[start:end], type_, property_, value, tuple(keys), score, "part")
         yield _Span(i, j, tuple(said)), found
 

@@ -20,6 +20,13 @@ from dualparse.errors import InputError
 
 COMPARED = 1_000  # distinct values that are looked up in the other table
 ASTRAY = 0.02  # share of them that may lead nowhere
+_ROLES = frozenset(  # words of a column that stand for a person, whatever people are called there
+    ["manager", "boss", "supervisor", "head", "leader", "lead", "owner", "author", "assignee", "creator", "captain"]
+    + ["coach", "trainer", "teacher", "instructor", "lecturer", "advisor", "mentor", "tutor", "chair", "host", "judge"]
+    + ["referee", "organizer", "organiser", "responsible", "editor", "reviewer", "approver", "requester", "reporter"]
+    + ["seller", "buyer", "sender", "recipient", "winner", "loser", "borrower", "driver", "pilot", "agent", "rep"]
+    + ["doctor", "physician", "nurse", "surgeon", "mechanic", "technician", "operator", "guide", "contact", "partner"]
+)
 _OWN_KIND = ("parent", "manager", "boss", "supervisor", "reports to", "reply to", "predecessor", "superior")
 
 
@@ -82,6 +89,42 @@ def find_foreign_keys(
                 foreign = ForeignKey((column.name,), table.name, (target.name,), table.schema)
                 yield foreign, f"{column.name} leads to {table.name} (inferred from names and values)"
                 break
+        else:
+            yield from _of_role(source, profile, column, others)
+
+
+def _of_role(
+    source: Source, profile: TableProfile, column: Profile, others: Sequence[tuple[TableProfile, tuple[str, ...]]]
+) -> Iterator[tuple[ForeignKey, str]]:
+    """A column such as `manager_id`, which names no table: it leads to the only table of people that has its values."""
+    said = names.split(names.words(column.name))
+    rest = names.without_key(said)
+    if rest == said or not rest or rest[-1] not in _ROLES:
+        return
+    found = []
+    for other, other_key in others:
+        target = other.column(other_key[0]) if len(other_key) == 1 else None
+        if target is None or target.kind != column.kind or column.whole != target.whole or not other.rows:
+            continue
+        if _of_people(other) and _contained(source, profile, column, other, target):
+            found.append((other, target))
+    if len(found) > 1:  # those who work here rather than those who come
+        found = [pair for pair in found if _STAFF & set(names.split(names.singular(names.words(pair[0].table.name))))]
+    if len(found) == 1:
+        table = found[0][0].table
+        foreign = ForeignKey((column.name,), table.name, (found[0][1].name,), table.schema)
+        yield foreign, f"{column.name} leads to {table.name} (inferred from names and values)"
+
+
+def _of_people(profile: TableProfile) -> bool:
+    """Whether a table's rows have the names of people, or it is called so."""
+    words = {names.words(column.name) for column in profile.columns}
+    last = bool(words & {"last name", "surname", "family name", "lastname"})
+    return last or bool((_STAFF | _PEOPLE) & set(names.split(names.singular(names.words(profile.table.name)))))
+
+
+_STAFF = frozenset(["staff", "employee", "worker", "personnel", "crew", "user", "member", "lecturer", "teacher"])
+_PEOPLE = frozenset(["person", "people", "player", "student", "customer", "client", "contact", "doctor", "author"])
 
 
 def _means(column: Profile, profile: TableProfile, other: TableProfile, target: Profile) -> bool:

@@ -59,6 +59,18 @@ class Property:
     link: Link | None = None
 
 
+_YEARS = frozenset(["year", "founded", "established", "built", "opened", "released", "published", "created", "since"])
+
+
+def is_year(held: Property) -> bool:
+    """Whether a number is a year, as far as its name says.
+
+    >>> is_year(Property("founded", "team", "number", "founded")), is_year(Property("years", "job", "number", "years"))
+    (True, False)
+    """
+    return held.kind == "number" and not held.unit and not _YEARS.isdisjoint(held.name.split("_"))
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A foreign key, or a table of two foreign keys; `!name` follows it backwards.

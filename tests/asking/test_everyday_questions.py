@@ -1,0 +1,90 @@
+"""Everyday ways to ask, over a school and the matches of its teams: each says something by itself in any database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from shops import sqlite_file
+
+from dualparse.asking.asker import FolderAsker, open_asker
+from dualparse.database.connect import connect
+from dualparse.database.location import locate
+
+SCHOOL = """
+CREATE TABLE departments (id INTEGER PRIMARY KEY, name TEXT, building TEXT);
+CREATE TABLE teachers (
+  id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT, department_id INTEGER REFERENCES departments, hired DATE,
+  salary REAL, mentor_id INTEGER REFERENCES teachers);
+CREATE TABLE courses (
+  id INTEGER PRIMARY KEY, title TEXT, credits INTEGER, pages INTEGER, department_id INTEGER REFERENCES departments,
+  teacher_id INTEGER REFERENCES teachers);
+CREATE TABLE students (id INTEGER PRIMARY KEY, full_name TEXT, town TEXT, born DATE);
+CREATE TABLE terms (id INTEGER PRIMARY KEY, name TEXT, starts DATE);
+CREATE TABLE enrolments (
+  id INTEGER PRIMARY KEY, student_id INTEGER REFERENCES students, course_id INTEGER REFERENCES courses,
+  term_id INTEGER REFERENCES terms, grade TEXT, enrolled_on DATE);
+CREATE TABLE teams (id INTEGER PRIMARY KEY, team_name TEXT, founded INTEGER);
+CREATE TABLE matches (
+  id INTEGER PRIMARY KEY, home_team_id INTEGER REFERENCES teams, away_team_id INTEGER REFERENCES teams,
+  played_on DATE, spectators INTEGER);
+INSERT INTO departments VALUES (1, 'Mathematics', 'North Wing'), (2, 'Biology', 'Glass House'), (3, 'Music', 'Barn');
+INSERT INTO teachers VALUES
+  (1, 'Alma', 'Reyes', 1, '2009-09-01', 61000, NULL), (2, 'Bent', 'Kofoed', 1, '2016-02-01', 52000, 1),
+  (3, 'Cleo', 'Marsh', 2, '2012-09-01', 57000, 1), (4, 'Doru', 'Pop', 2, '2019-09-01', 49000, 3);
+INSERT INTO courses VALUES
+  (1, 'Topology', 8, 310, 1, 1), (2, 'Databases', 5, 120, 1, 2), (3, 'Genetics', 6, 450, 2, 3),
+  (4, 'Botany', 4, 200, 2, 4);
+INSERT INTO students VALUES
+  (1, 'Ida Holm', 'Ribe', '2003-04-05'), (2, 'Jon Vega', 'Tonder', '2004-05-06'),
+  (3, 'Kit Larsen', 'Ribe', '2002-01-02'),
+  (4, 'Liv Sand', 'Esbjerg', '2005-02-03');
+INSERT INTO terms VALUES (1, 'Autumn 2024', '2024-09-01'), (2, 'Spring 2025', '2025-02-01');
+INSERT INTO enrolments VALUES
+  (1, 1, 1, 1, 'A', '2024-08-01'), (2, 1, 4, 1, 'B', '2024-08-02'), (3, 2, 4, 2, 'A', '2025-01-10'),
+  (4, 3, 4, 2, 'C', '2025-01-11'), (5, 3, 3, 1, 'A', '2024-08-03'), (6, 2, 2, 1, 'B', '2024-08-04');
+INSERT INTO teams VALUES (1, 'Harbour Rovers', 1901), (2, 'Redfield United', 1923), (3, 'Low Wanderers', 1950);
+INSERT INTO matches VALUES
+  (1, 1, 2, '2024-03-02', 800), (2, 2, 1, '2024-05-11', 1200),
+  (3, 3, 1, '2024-07-20', 300), (4, 2, 3, '2025-03-08', 950);
+"""
+
+ANSWERS = {
+    "who mentors Cleo Marsh": ["Alma Reyes"],
+    "who does Cleo Marsh mentor": ["Doru Pop"],
+    "does Alma Reyes teach Topology": [True],
+    "does Bent Kofoed teach Topology": [False],
+    "whos in the maths dept": ["Alma Reyes", "Bent Kofoed"],
+    "how many enrolments in autumn 2024": [4],
+    "who got an A in Botany": ["Jon Vega"],
+    "how many students took databases": [1],
+    "the longest serving teacher in the school": ["Alma Reyes"],
+    "who taught Genetics": ["Cleo Marsh"],
+    "when was Redfield United founded": [1923],
+    "how many credits is Topology worth": [8],
+    "how many pages does genetics have on average": [450],
+    "where is the biology department": ["Glass House"],
+    "students who take both botany and genetics": ["Kit Larsen"],
+    "students from Ribe and Tonder": ["Ida Holm", "Jon Vega", "Kit Larsen"],
+    "matches of Harbour Rovers away": ["2", "3"],
+    "how many matches were played between March and May 2024": [2],
+    "teachers hired before 1/9/2012": ["Alma Reyes"],
+    "matches in spring 2024": ["1", "2"],
+    "teams founded before 1930": ["Harbour Rovers", "Redfield United"],
+    "the biggest match": ["2"],
+}
+
+
+@pytest.fixture(scope="module")
+def asker(tmp_path_factory) -> FolderAsker:
+    place: Path = tmp_path_factory.mktemp("school")
+    sqlite_file(place / "school.sqlite", SCHOOL)
+    connect(locate(str(place / "school.sqlite")), place / "folder")
+    return open_asker(place / "folder")
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+def test_a_question_is_read_as_it_is_meant(question, asker):
+    ranked = asker.ranked(question)[2]
+    first = ranked[0]
+    assert sorted(row[0] for row in asker.run(first.draft.form).rows) == sorted(ANSWERS[question]), first.said
