@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help setup demo test nightly test-gpu card postgresql browser lint bench campaign paper beyond report clean
+.PHONY: help setup demo test nightly test-gpu card postgresql browser lint bench campaign fuzz sbom hashes verified paper beyond report clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -31,7 +31,7 @@ demo: $(SET_UP)  ## connect to a database, ask it, train, play the game, compare
 	@$(BIN)/dualparse demo
 
 test: $(READY)  ## style check and all tests
-	@$(BIN)/ruff check --quiet dualparse tests benchmarks
+	@$(BIN)/ruff check --quiet dualparse tests benchmarks deploy
 	@$(BIN)/python -m pytest -n 2 -rs
 
 nightly: $(READY)  ## 20,000 random forms each in SQLite, DuckDB and PostgreSQL, 1,000 in Spark: the rows of the world in memory
@@ -56,8 +56,8 @@ browser:  ## Chromium for the tests of the web page (Debian, Ubuntu)
 	else echo "install Chromium or Chrome with your system's packages, or set DUALPARSE_BROWSER to its program"; exit 1; fi
 
 lint: $(READY)  ## style, formatting and types
-	$(BIN)/ruff check dualparse tests benchmarks
-	$(BIN)/ruff format --check dualparse tests benchmarks
+	$(BIN)/ruff check dualparse tests benchmarks deploy
+	$(BIN)/ruff format --check dualparse tests benchmarks deploy
 	$(BIN)/mypy
 
 bench: $(READY)  ## benchmarks against a peer, with ratios
@@ -65,6 +65,21 @@ bench: $(READY)  ## benchmarks against a peer, with ratios
 
 campaign: $(READY)  ## attacks on all that is promised, one table at the end (TIME=600 SEED=1)
 	@$(BIN)/python -m benchmarks.campaign --time $(or $(TIME),600) --seed $(or $(SEED),1)
+
+fuzz: $(READY)  ## for a scheduled job: forms, SQL, files and requests, another seed each day; exit code 1 on any failure (TIME=3600)
+	@$(BIN)/python -m benchmarks.campaign --only forms --only sql --only readers --only requests \
+	--time $(or $(TIME),3600) --seed $(or $(SEED),$(shell date +%Y%m%d)) --out campaign-failures/last.json
+
+sbom: $(READY)  ## licences of all packages, and a bill of materials (CycloneDX) in sbom.json
+	@$(BIN)/python -m deploy.supply sbom
+
+hashes: $(READY)  ## constraints-hashed.txt anew, after constraints.txt has changed (INDEX=address of a package index)
+	@$(BIN)/python -m deploy.supply hashes --index $(INDEX)
+
+verified:  ## what runs, installed from files whose checksums are in constraints-hashed.txt and from no others
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --require-hashes --no-deps --requirement constraints-hashed.txt
+	@$(BIN)/python -m pip install --no-deps --no-build-isolation --editable .
 
 paper: $(SET_UP)  ## the paper again: data, its tables and figures, the report (JOBS=4: four at a time)
 	@$(BIN)/dualparse data get atis overnight glove
