@@ -6,8 +6,8 @@
 The versions take turns at the same work, each in a process of its own, so that whatever else the machine does meets
 both. A commit is unpacked below .cache/versions once (`--unpack` does that and nothing more, for a machine that has no
 history); a folder holds the earlier version's `dualparse/` and `benchmarks/`. The earlier version pre-trains the agents
-that both play with. On a GPU as many processes as `--together` says play at the same time, too. Ends with code 1 where
-this version is slower than `--within` allows.
+that both play with. On a GPU as many processes as `--together` says play at the same time, too. Every figure is written
+as soon as it is there. Ends with code 1 where this version is slower than `--within` allows.
 """
 
 from __future__ import annotations
@@ -110,14 +110,13 @@ def pretrained(code: Path, machine: Machine, logs: Path) -> str:
 
 def compare_alone(
     codes: dict[str, Path], machine: Machine, amount: Amount, run: str, logs: Path, say: Say
-) -> list[Comparison]:
-    """Training, search and the game of one process a version."""
+) -> Iterator[Comparison]:
+    """Training, search and the game of one process a version, one figure after the other."""
     jobs: dict[tuple[str, str], dict[str, Any]] = {
         ("training", "pairs/s"): {"do": "train", "updates": amount.updates},
         (f"beam-{SEARCH.beams} search", "queries/s"): {"do": "decode"},
         ("game", "iterations/s"): {"do": "play", "iterations": amount.iterations},
     }
-    figures = []
     with ExitStack() as stack:
         workers = {
             side: stack.enter_context(at_work(code, machine, logs, side, "--game", run, "--alone"))
@@ -132,8 +131,7 @@ def compare_alone(
             for number in range(amount.turns):
                 say(f"{name}, turn {number + 1} of {amount.turns}")
                 figure.turn(_asking(workers[NOW], job), _asking(workers[BEFORE], job))
-            figures.append(figure)
-    return figures
+            yield figure
 
 
 def _asking(worker: Worker, job: dict[str, Any]) -> tuple[Work, int]:
@@ -144,7 +142,8 @@ def compare_together(
     codes: dict[str, Path], machine: Machine, amount: Amount, run: str, logs: Path, count: int, say: Say
 ) -> Comparison:
     """The game of many processes of each version on one GPU; a turn is all processes of a version at once."""
-    figure = Comparison(f"game, {count} processes together", "iterations/s", Side(NOW), Side(BEFORE))
+    name = f"game, {count} processes together"
+    figure = Comparison(name, "iterations/s", Side(NOW), Side(BEFORE), patience=amount.patience)
     job = {"do": "play", "iterations": amount.iterations}
     with ExitStack() as stack, ThreadPoolExecutor(2 * count) as pool:
         begun = [
@@ -170,6 +169,22 @@ def compare_together(
     for each in (figure.ours, figure.other):
         each.others, each.busy = [0.0] * len(each.others), []
     return figure
+
+
+def compare(
+    codes: dict[str, Path], machine: Machine, amount: Amount, run: str, logs: Path, together: int, say: Say
+) -> Iterator[Comparison]:
+    """All figures, one after the other."""
+    yield from compare_alone(codes, machine, amount, run, logs, say)
+    if machine.is_gpu and together:
+        yield compare_together(codes, machine, amount, run, logs, together, say)
+
+
+def keep(out: Path, figures: list[Comparison], device: torch.device, before: str, machine: Machine) -> None:
+    """Write what was measured so far."""
+    told = facts(device) | {"before": before, "domain": machine.domain, "cores": machine.threads}
+    told |= {"comparisons": [figure.as_json() for figure in figures]}
+    write_text(out, json.dumps(told, indent=1) + "\n")
 
 
 def show(figures: list[Comparison], where: str, console: Console) -> None:
@@ -214,16 +229,15 @@ def main() -> int:
         logs = Path(folder)
         status.update("pre-training, once")
         run = pretrained(before, machine, logs)
-        figures = compare_alone(codes, machine, amount, run, logs, status.update)
-        if machine.is_gpu and options.together:
-            figures.append(compare_together(codes, machine, amount, run, logs, options.together, status.update))
+        figures = []
+        for figure in compare(codes, machine, amount, run, logs, options.together, status.update):
+            figures.append(figure)
+            if options.out:  # at once: what comes next may take longer than there is time
+                keep(options.out, figures, device, before.name, machine)
     name = torch.cuda.get_device_name(device) if machine.is_gpu else processor()
     where = f"{options.domain}, {name}" if machine.is_gpu else f"{options.domain}, {threads} cores ({name})"
     show(figures, where, console)
     if options.out:
-        told = facts(device) | {"before": before.name, "domain": options.domain, "cores": threads}
-        told |= {"comparisons": [figure.as_json() for figure in figures]}
-        write_text(options.out, json.dumps(told, indent=1) + "\n")
         console.print(f"kept in {options.out}")
     return int(any(figure.ratio < options.within for figure in figures))
 
