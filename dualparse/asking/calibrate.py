@@ -119,13 +119,28 @@ def measure(parser: Weighs, split: str, *, away: Sequence[tuple[str, str]] = ())
     told = [each.probability for each in found]
     if split == "dev" and trust.fitted:
         told = held_out([each.evidence for each in found], right)
-    bins = reliability(told, right)
     refused = [each.topic < trust.topic_cut for each in found]
+    return summed_up(told, right, refused, trust, split=split, strangers=_refused(parser, away))
+
+
+def summed_up(
+    told: Sequence[float],
+    right: Sequence[float],
+    refused: Sequence[bool],
+    trust: Trust,
+    *,
+    split: str,
+    strangers: dict[str, tuple[int, float]],
+    answerable: Sequence[bool] | None = None,
+) -> Calibration:
+    """The figures of some questions, each with its probability, whether its likeliest reading is right, and whether it
+    is taken for something else; all can be answered where `answerable` does not say otherwise."""
     given = [0.0 if gone else each for each, gone in zip(told, refused, strict=True)]
-    cut = at_cut(given, right, trust.cut)
+    own = [gone for gone, one in zip(refused, answerable or [True] * len(refused), strict=True) if one]
+    cut, bins = at_cut(given, right, trust.cut), reliability(told, right)
     return Calibration(
         split=split,
-        examples=len(examples),
+        examples=len(told),
         accuracy=sum(right) / len(right),
         error=calibration_error(bins),
         by_chance=error_by_chance(told),
@@ -133,10 +148,10 @@ def measure(parser: Weighs, split: str, *, away: Sequence[tuple[str, str]] = ())
         cut=trust.cut,
         answered=cut.coverage,
         right=cut.precision,
-        refused=sum(refused) / len(refused),
-        lost=sum(map(float.__mul__, right, map(float, refused))) / max(sum(right), 1.0),
+        refused=sum(own) / max(len(own), 1),
+        lost=sum(one * gone for one, gone in zip(right, refused, strict=True)) / max(sum(right), 1.0),
         bins=tuple(bins),
-        strangers=_refused(parser, away),
+        strangers=strangers,
     )
 
 

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from dualparse.choosing.constraint import Constraint
-from dualparse.choosing.ranking import Found, Hypothesis, Queries, by_query, hypotheses
+from dualparse.choosing.ranking import Hypothesis, NBest, Queries, by_query, hypotheses
 from dualparse.data.batch import Direction, Row, collate, encode
 from dualparse.data.vocab import PAD, Vocab
 from dualparse.domains.lexicon import Lexicon
@@ -90,7 +90,7 @@ class LightAgent:
         return [(one[:end], other[:end]) for one, other, end in zip(*ways, lengths, strict=True)]
 
 
-def way_back(lf2q: LightAgent, queries: Queries, found: Found) -> list[np.ndarray]:
+def way_back(lf2q: LightAgent, queries: Queries, found: NBest) -> list[np.ndarray]:
     """log P(query | form) for every form, as `scorers.WayBack`."""
     pairs = [(form.tokens, query) for query, forms in zip(queries, found, strict=True) for form in forms]
     return by_query(lf2q.likelihood([form for form, _ in pairs], [query for _, query in pairs]), found)

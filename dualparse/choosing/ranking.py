@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from dualparse.engines.found import Found as Arrays
+from dualparse.engines.found import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Hypothesis:
 FOUND = "q2lf"  # the part of whoever found a form: its log-probability
 
 Queries = Sequence[Sequence[str]]
-Found = Sequence[Sequence[Hypothesis]]  # the forms of every query
-Scorer = Callable[[Queries, Found], Sequence[np.ndarray]]  # for every query one figure a form
+NBest = Sequence[Sequence[Hypothesis]]  # the best forms of every query
+Scorer = Callable[[Queries, NBest], Sequence[np.ndarray]]  # for every query one figure a form
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Weighted:
 
 
 def hypotheses(
-    found: Arrays, place: int, words: Callable[[Sequence[int]], tuple[str, ...]], score: np.ndarray
+    found: Found, place: int, words: Callable[[Sequence[int]], tuple[str, ...]], score: np.ndarray
 ) -> list[Hypothesis]:
     """The outputs of one source, best first; `words` turns extended numbers into tokens."""
     return [
@@ -67,7 +67,7 @@ def hypotheses(
     ]
 
 
-def rerank(queries: Queries, found: Found, scorers: Sequence[Weighted]) -> list[list[Hypothesis]]:
+def rerank(queries: Queries, found: NBest, scorers: Sequence[Weighted]) -> list[list[Hypothesis]]:
     """The hypotheses of every query in their new order, each with its new score; in that of the search, where nobody
     else has a say."""
     if not scorers:
@@ -81,7 +81,7 @@ def rerank(queries: Queries, found: Found, scorers: Sequence[Weighted]) -> list[
 
 def with_forms(
     queries: Queries,
-    found: Found,
+    found: NBest,
     forms: Sequence[Iterable[tuple[str, ...]]],
     likely: Callable[[Queries, Queries], list[float]],
 ) -> list[list[Hypothesis]]:
@@ -96,7 +96,7 @@ def with_forms(
     return joined
 
 
-def by_query(values: Sequence[float], found: Found) -> list[np.ndarray]:
+def by_query(values: Sequence[float], found: NBest) -> list[np.ndarray]:
     """One figure a form, in the order of all of them -> those of each query."""
     left = iter(values)
     return [np.array(list(islice(left, len(forms)))) for forms in found]

@@ -16,7 +16,7 @@ from itertools import chain
 
 import numpy as np
 
-from dualparse.choosing.ranking import Found, Queries, by_query
+from dualparse.choosing.ranking import NBest, Queries, by_query
 from dualparse.data.vocab import Vocab
 from dualparse.engines.scoring import fluency, reconstruction
 from dualparse.matching.index import Index
@@ -32,7 +32,7 @@ class WayBack:
 
     listeners: Sequence[Agent]
 
-    def __call__(self, queries: Queries, found: Found) -> list[np.ndarray]:
+    def __call__(self, queries: Queries, found: NBest) -> list[np.ndarray]:
         pairs = [(form.tokens, query) for query, forms in zip(queries, found, strict=True) for form in forms]
         forms, said = [form for form, _ in pairs], [query for _, query in pairs]
         heard = [reconstruction(lf2q, forms, said) for lf2q in self.listeners]
@@ -47,7 +47,7 @@ class Commonness:
     models: Sequence[TextModel]
     vocab: Vocab
 
-    def __call__(self, queries: Queries, found: Found) -> list[np.ndarray]:
+    def __call__(self, queries: Queries, found: NBest) -> list[np.ndarray]:
         forms = sorted({form.tokens for form in chain.from_iterable(found)}, key=lambda form: (len(form), form))
         parts = [forms[start : start + FORMS_AT_ONCE] for start in range(0, len(forms), FORMS_AT_ONCE)]
         told = [
@@ -65,5 +65,5 @@ class Meaning:
 
     index: Index
 
-    def __call__(self, queries: Queries, found: Found) -> list[np.ndarray]:
+    def __call__(self, queries: Queries, found: NBest) -> list[np.ndarray]:
         return self.index.scores(queries, [[form.text for form in forms] for forms in found])

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dualparse.asking.asker import FolderAsker
-from dualparse.asking.calibrate import Calibration
-from dualparse.asking.confidence import at_cut, calibration_error, error_by_chance, held_out, reliability
+from dualparse.asking.calibrate import Calibration, summed_up
+from dualparse.asking.confidence import held_out
 from dualparse.asking.familiar import Familiar
 from dualparse.asking.grounds import default_trust, topic_of
 from dualparse.asking.question import take_apart
@@ -98,25 +98,8 @@ def measure(
     if fitted and len(found) >= FEW:
         told = held_out(evidence, right, default=default_trust().right)
     refused = [topic_of(each, trust.topic) < trust.topic_cut for each in evidence]
-    given = [0.0 if gone else each for each, gone in zip(told, refused, strict=True)]
-    cut, bins = at_cut(given, right, trust.cut), reliability(told, right)
-    own = [gone for each, gone in zip(found, refused, strict=True) if each.question.answerable]
-    lost = [gone for each, gone in zip(found, refused, strict=True) if each.right]
-    return Calibration(
-        split=split,
-        examples=len(found),
-        accuracy=sum(right) / len(right),
-        error=calibration_error(bins),
-        by_chance=error_by_chance(told),
-        wanted=trust.wanted,
-        cut=trust.cut,
-        answered=cut.coverage,
-        right=cut.precision,
-        refused=sum(own) / max(len(own), 1),
-        lost=sum(lost) / max(len(lost), 1),
-        bins=tuple(bins),
-        strangers=_refused(asker, found, refused, away),
-    )
+    answerable, others = [each.question.answerable for each in found], _refused(asker, found, refused, away)
+    return summed_up(told, right, refused, trust, split=split, strangers=others, answerable=answerable)
 
 
 def _refused(

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from dualparse.choosing.chooser import Proposed
-from dualparse.choosing.ranking import Found, Queries, Scorer
+from dualparse.choosing.ranking import NBest, Queries, Scorer
 from dualparse.choosing.scorers import Meaning
 from dualparse.config import Recipe
 from dualparse.data.examples import Example
@@ -117,13 +117,13 @@ def _ways(
     yield from product((0.0,), (0.0,), {0.0, *matchers})
 
 
-def _figures(scorer: Scorer | None, queries: Queries, forms: Found) -> Sequence[np.ndarray]:
+def _figures(scorer: Scorer | None, queries: Queries, forms: NBest) -> Sequence[np.ndarray]:
     return scorer(queries, forms) if scorer else [np.zeros(len(each)) for each in forms]
 
 
 def _scores(
     ways: Sequence[Way],
-    found: Found,
+    found: NBest,
     figures: Sequence[Sequence[np.ndarray]],
     dev: Sequence[Example],
     domain: Domain,

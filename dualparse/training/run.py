@@ -25,10 +25,10 @@ from dualparse.manifest import KEPT, forget_manifest, verify, write_manifest
 from dualparse.networks.network import Network, TextModel
 from dualparse.networks.tensors import load_tensors
 from dualparse.runs import REFIT, Run
-from dualparse.training.anatomy import all_stages, is_finished, members, results
 from dualparse.training.essence import PRETRAINING, read_in_answers, stage_recipe
 from dualparse.training.loop import Record, Tick, fit
 from dualparse.training.material import Material, load_material
+from dualparse.training.run_parts import all_stages, is_finished, members, results
 from dualparse.training.stages import prepare
 
 MOST_TOLD = 3  # settings that differ, in an error

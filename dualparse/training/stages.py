@@ -20,12 +20,12 @@ from dualparse.data.examples import Example
 from dualparse.game.play import Players
 from dualparse.networks.agent import Agent
 from dualparse.runs import LANGUAGE_MODELS, Run, new_agent, new_language_model, search_options
-from dualparse.training.anatomy import results
 from dualparse.training.game import Sets, game_task
 from dualparse.training.loop import Schedule, Task
 from dualparse.training.matcher import matcher_task
 from dualparse.training.material import Material, Relative, set_word_vectors
 from dualparse.training.pseudo import pseudo_pairs
+from dualparse.training.run_parts import results
 from dualparse.training.step import Adam
 from dualparse.training.supervised import agent_task, language_model_task
 

@@ -35,7 +35,7 @@ from dualparse.use.parts import LightParts, Parts
 if TYPE_CHECKING:
     import torch
 
-Found = TypeVar("Found", Hypothesis, tuple[Hypothesis, Verdict])
+Choice = TypeVar("Choice", Hypothesis, tuple[Hypothesis, Verdict])
 
 MAX_TOKENS = 500  # of a form to be explained: attention takes memory for every token and word
 
@@ -327,7 +327,7 @@ def _at_least_one(k: int) -> int:
     return k
 
 
-def _led_by(own: Sequence[Found], more: Sequence[Found]) -> list[Found]:
+def _led_by(own: Sequence[Choice], more: Sequence[Choice]) -> list[Choice]:
     """What a wider search has found, with the best of the recipe's own search in front."""
     led = list(own[:1])
     kept = {_tokens(each) for each in led}

@@ -13,7 +13,7 @@ import torch
 import toy
 
 from dualparse.choosing.chooser import Reranked, Search
-from dualparse.choosing.ranking import Found, Hypothesis, Weighted, rerank
+from dualparse.choosing.ranking import Hypothesis, NBest, Weighted, rerank
 from dualparse.choosing.scorers import Commonness, WayBack
 from dualparse.choosing.search import find
 from dualparse.engines.found import Options
@@ -43,7 +43,7 @@ def common(models: list[LanguageModel], weight: float) -> Weighted:
     return Weighted("prior", Commonness(models, toy.vocabularies()[1]), weight)
 
 
-def both(listeners: list[Agent], found: Found, weight: float, *others: Weighted) -> list[list[Hypothesis]]:
+def both(listeners: list[Agent], found: NBest, weight: float, *others: Weighted) -> list[list[Hypothesis]]:
     """The forms as both agents rank them, and whoever else has a say."""
     return rerank(QUERIES, found, [Weighted("reconstruction", WayBack(listeners), weight), *others])
 
@@ -112,7 +112,7 @@ def test_of_many_forms_each_has_its_own_probability(found, lf2q, monkeypatch):
 def test_a_function_of_ones_own_has_a_say_as_any(found, lf2q):
     """Here one that likes short forms; with enough weight nothing else counts."""
 
-    def short(queries: Sequence[Sequence[str]], found: Found) -> list[np.ndarray]:
+    def short(queries: Sequence[Sequence[str]], found: NBest) -> list[np.ndarray]:
         return [np.array([-float(len(form.tokens)) for form in forms]) for forms in found]
 
     for forms in both([lf2q], found, 0.5, Weighted("short", short, 1000.0)):

@@ -31,6 +31,7 @@ from dualparse.engines.light import network as light_network
 from dualparse.engines.light.network import LightNetwork
 from dualparse.engines.light.search import search as light_search
 from dualparse.engines.numba import loading as kernels
+from dualparse.engines.numba.engine import Compiled
 from dualparse.networks.lstm import Memory, Seq2Seq
 from dualparse.training.loop import Schedule, fit
 from dualparse.training.step import Adam
@@ -40,9 +41,8 @@ from dualparse.training.supervised import agent_task
 def compiled(model: Seq2Seq, memory: Memory, *, walk: Walk | None = None, copies: bool = False, **options) -> Found:
     """Compiled search, which knows single precision only."""
     floats = {name: getattr(memory, name).float() for name in ("states", "keys", "hidden", "cell")}
-    return dualparse.engines.numba.engine.compiled(
-        deepcopy(model).float(), replace(memory, **floats), Options(**options), walk=walk, copies=copies
-    )
+    single = deepcopy(model).float(), replace(memory, **floats)
+    return Compiled().search(*single, Options(**options), walk=walk, copies=copies)
 
 
 def light(model: Seq2Seq, memory: Memory, *, walk: Walk | None = None, copies: bool = False, **options) -> Found:
@@ -404,11 +404,12 @@ def told(monkeypatch) -> list[str]:
     """Which way searches go, and when the compiled steps are loaded; they are not loaded before."""
     told: list[str] = []
     monkeypatch.setattr(kernels, "_loaded", False)
-    for name, module in (("beam", dualparse.engines.plain), ("compiled", dualparse.engines.numba.engine)):
-        real = getattr(module, name)
+    ways = (("beam", dualparse.engines.plain, "beam"), ("compiled", dualparse.engines.numba.engine, "compiled_beam"))
+    for name, module, function in ways:
+        real = getattr(module, function)
         monkeypatch.setattr(
             module,
-            name,
+            function,
             lambda *a, _name=name, _real=real, **k: (told.append(_name), _real(*a, **k))[1],
         )
     return told

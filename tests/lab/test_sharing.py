@@ -11,9 +11,9 @@ import toy
 from dualparse.config import GameSettings, Recipe, explain, make_recipe
 from dualparse.lab.sharing import fingerprint, parser_recipe
 from dualparse.networks.tensors import load_tensors
-from dualparse.training.anatomy import members
 from dualparse.training.essence import PRETRAINING, essence, stage_recipe
 from dualparse.training.run import train
+from dualparse.training.run_parts import members
 
 CPU = torch.device("cpu")
 ALL = ["q2lf", "lf2q", "query_lm", "lf_lm", "matcher", "dual"]

@@ -41,12 +41,6 @@ class Compiled:
     def search(
         self, network: Seq2Seq, memory: Memory, options: Options, *, walk: Walk | None = None, copies: bool = False
     ) -> Found:
-        return compiled(network, memory, options, walk=walk, copies=copies)
-
-
-def compiled(
-    network: Seq2Seq, memory: Memory, options: Options, *, walk: Walk | None = None, copies: bool = False
-) -> Found:
-    """What `beam` finds, by compiled steps."""
-    *parts, copied = compiled_beam(network, memory, **vars(options), walk=walk)
-    return trace(*parts, length_power=options.length_power, copied=copied if copies else None)
+        """What `beam` finds, by compiled steps."""
+        *parts, copied = compiled_beam(network, memory, **vars(options), walk=walk)
+        return trace(*parts, length_power=options.length_power, copied=copied if copies else None)

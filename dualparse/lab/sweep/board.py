@@ -14,7 +14,7 @@ from typing import Any
 from dualparse.config import make_recipe
 from dualparse.lab.sweep.jobs import Job, is_running, read_progress
 from dualparse.lab.sweep.plan import Work
-from dualparse.training.anatomy import all_stages
+from dualparse.training.run_parts import all_stages
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from dualparse.files import write_text
 from dualparse.lab.sharing import WHOLE
 from dualparse.lab.store import Store
 from dualparse.migration import SCHEMA
-from dualparse.training.anatomy import all_stages, results
+from dualparse.training.run_parts import all_stages, results
 
 if TYPE_CHECKING:
     import torch

@@ -25,8 +25,8 @@ from dualparse.lab.store import Store, Stored
 from dualparse.lab.sweep.grid import Cell
 from dualparse.lab.sweep.jobs import Job, is_running
 from dualparse.lab.trained import trained
-from dualparse.training.anatomy import all_stages, is_finished, members
 from dualparse.training.essence import PRETRAINING, stage_recipe
+from dualparse.training.run_parts import all_stages, is_finished, members
 
 SHARED = "shared"
 

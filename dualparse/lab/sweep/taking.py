@@ -16,8 +16,8 @@ from dualparse.files import replacing_folder
 from dualparse.lab.sharing import WHOLE, parser_recipe
 from dualparse.manifest import NAME as MANIFEST
 from dualparse.runs import Run
-from dualparse.training.anatomy import members
 from dualparse.training.run import other_settings
+from dualparse.training.run_parts import members
 
 
 def take_parsers(recipe: Recipe, folder: Path, shared: Mapping[str, Path]) -> dict[str, Path]:

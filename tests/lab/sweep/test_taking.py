@@ -11,9 +11,9 @@ from dualparse.errors import InputError
 from dualparse.lab.sharing import WHOLE, parser_recipe
 from dualparse.lab.sweep.taking import take_parsers
 from dualparse.runs import Run
-from dualparse.training.anatomy import members
 from dualparse.training.loop import Tick
 from dualparse.training.run import train
+from dualparse.training.run_parts import members
 from dualparse.training.score import score_run
 
 CPU = torch.device("cpu")
