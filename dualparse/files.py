@@ -117,6 +117,15 @@ def unfinished(path: Path) -> bool:
     return path.name.startswith(".") and path.suffix == ".part"
 
 
+def written(path: Path) -> tuple[int, int, int] | None:
+    """What changes when a file is written anew, without reading it; None where there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a whole text file at once or not at all."""
     with replacing(path) as part:

@@ -17,7 +17,7 @@ from threading import RLock
 from dualparse.asking import refusals
 from dualparse.asking.drafts import Draft, Given
 from dualparse.asking.grounds import Judged, by_form, default_trust, grounds, judge
-from dualparse.asking.labels import Labels
+from dualparse.asking.labels import PAIRS, Labels
 from dualparse.asking.lexis import stem
 from dualparse.asking.masks import Masks
 from dualparse.asking.names_in import Named, explained, names_in, without_names
@@ -41,6 +41,7 @@ from dualparse.database.source import Source, open_source
 from dualparse.domains import nodes as n
 from dualparse.domains.typed import Checker
 from dualparse.errors import InputError
+from dualparse.files import written
 from dualparse.lf.errors import LF_ERRORS
 
 MOST_WORDED = 60  # drafts that are typed, worded and matched
@@ -76,7 +77,7 @@ class FolderAsker(Asker):
         self._categories = frozenset(
             (held.owner, held.name) for table in connected.database.tables for held in table.properties if held.category
         )
-        self.trust = trust_of(connected.folder)
+        self.trust, self._learned = trust_of(connected.folder), self._learned_at()
         self._lock = RLock()
 
     @cached_property
@@ -93,8 +94,17 @@ class FolderAsker(Asker):
             source.close()
             raise
 
+    def _learned_at(self) -> tuple[object, ...]:
+        """What changes when somebody has labeled questions, or measured how sure answers are."""
+        return tuple(written(self.connected.folder / name) for name in (PAIRS, TRUST))
+
     def _keep_up(self) -> None:
-        """Open the data again if it has changed since: rows that are new are found, and no old page of it is read."""
+        """Open the data again if it has changed since: rows that are new are found, and no old page of it is read. The
+        same of what the folder has learned."""
+        learned = self._learned_at()
+        if learned != self._learned:
+            self.__dict__.pop("labels", None)
+            self.trust, self._learned = trust_of(self.connected.folder), learned
         now = stamp(self.connected, self.source)
         if now != self._stamp:
             opened = self._opened()
@@ -117,7 +127,11 @@ class FolderAsker(Asker):
         self.close()
 
     def ask(self, question: str) -> Reply:
-        """The answer to a question, readings to choose from, or a refusal."""
+        """The answer to a question, readings to choose from, or a refusal; `InputError` for a text without words."""
+        if not isinstance(question, str):  # whoever calls from a program without types
+            raise InputError(f"a question is text, not {type(question).__name__}")
+        if not question.strip():
+            raise InputError("the question is empty")
         with self._lock:
             self._keep_up()
             try:

@@ -43,7 +43,8 @@ MAX_TOKENS = 500  # of a form to be explained: attention takes memory for every 
 class Parser(Parts):
     """A trained run, ready to use, from any number of threads at once.
 
-    The agents are loaded when they are first asked for; after that nothing in a `Parser` changes.
+    The agents are loaded when they are first asked for; after that nothing in a `Parser` changes, unless it is told to
+    `learn` or to `keep_up` with its folder.
     """
 
     def __init__(self, run: Run, domain: Domain, device: torch.device | None = None):
@@ -164,9 +165,15 @@ class Parser(Parts):
         if self.hears:
             back = [told.tolist() for told in self._heard([reading.words for reading in readings], found)]
         return [
-            self.scales.weigh(reading, row, ways, recalled=alike, known=self.memory.known(reading.words) is not None)
+            self.scales.weigh(
+                reading, row, ways, recalled=alike, known=bool(row) and self._told(reading) == row[0].tokens
+            )
             for reading, row, ways, alike in zip(readings, found, back, recalled, strict=True)
         ]
+
+    def _told(self, reading: Reading) -> tuple[str, ...] | None:
+        """The form that somebody has said is meant by this very question."""
+        return self.memory.known(reading.words) if len(self.memory) else None
 
     def _with(
         self, readings: Sequence[Reading], found: list[list[Hypothesis]], forms: Sequence[Iterable[tuple[str, ...]]]
@@ -214,7 +221,7 @@ class Parser(Parts):
 
     def _taught(self, reading: Reading, judged: list[tuple[Hypothesis, Verdict]]) -> list[tuple[Hypothesis, Verdict]]:
         """With the form in front that somebody has said is meant by this very question."""
-        form = self.memory.known(reading.words)
+        form = self._told(reading)
         if form is None:
             return judged
         found = self._with([reading], [[hypothesis for hypothesis, _ in judged]], [[form]])[0]

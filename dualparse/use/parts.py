@@ -6,6 +6,7 @@ What is made of their answers stands in `dualparse.use.api`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
@@ -19,6 +20,9 @@ from dualparse.asking.weighing import Scales
 from dualparse.choosing.constraint import Constraint
 from dualparse.choosing.ranking import Hypothesis, Weighted, rerank
 from dualparse.domains.domain import Domain
+from dualparse.errors import InputError
+from dualparse.files import written
+from dualparse.manifest import NAME as MANIFEST
 from dualparse.runs import Run, search_options
 
 if TYPE_CHECKING:
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from dualparse.networks.agent import Agent
 
 Words = Sequence[str]
+
+_log = logging.getLogger(__name__)
 
 
 class Parts:
@@ -46,13 +52,33 @@ class Parts:
         self._memory: Memory | None = None
         self._lf2q: Agent | None = None
         self._lf_vocab = run.vocab("lf")
-        self._loading = Lock()
+        self._loading, self._renewing = Lock(), Lock()
+        self._written = written(run.folder / MANIFEST)
 
     def load(self) -> None:
         """Load all that answers depend on: a file that is missing or damaged is told now, not in the middle."""
         _ = self.chooser, self.scales, self.memory
         if self.hears:
             _ = self.listeners
+
+    def keep_up(self) -> None:
+        """Take up what the run has learned since: lessons, weights and how sure answers are. For who asks for a long
+        time; others go on with what they have meanwhile. No manifest means that somebody is writing."""
+        now = written(self.run.folder / MANIFEST)
+        if now in (None, self._written) or not self._renewing.acquire(blocking=False):
+            return
+        try:
+            fresh = Parts(Run.open(self.run.folder), self.domain, self._device)
+            fresh.load()
+        except InputError as error:  # half of it is written; the manifest changes again when the rest is
+            _log.warning("what %s has learned is not taken up yet: %s", self.run.folder, error)
+        else:
+            with self._loading:
+                self._search, self._chooser, self._lf2q = fresh._search, fresh._chooser, fresh._lf2q
+                self._listeners, self._scales, self._memory = fresh._listeners, fresh._scales, fresh._memory
+        finally:
+            self._written = now
+            self._renewing.release()
 
     @property
     def device(self) -> torch.device:

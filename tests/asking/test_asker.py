@@ -150,6 +150,12 @@ def test_slips_in_the_words_of_the_schema_are_mended_and_told(asker):
     assert [row[0] for row in reply.rows] == ["The Long Ferry", "Dust"] and reply.notes == ("read 'fims' as 'films'",)
 
 
+@pytest.mark.parametrize("nothing", [None, 3, b"films", "", "  "])
+def test_what_is_no_question_is_an_input_error(asker, nothing):
+    with pytest.raises(InputError, match="a question is text, not|the question is empty"):
+        asker.ask(nothing)
+
+
 def test_another_ending_of_a_word_is_no_slip(asker):
     (said,) = _slips("longst filming", take_apart("longest film"))
     assert said == "read 'longst' as 'longest'"

@@ -18,6 +18,7 @@ from dualparse.asking.memory import Lesson, Memory, Recalled, read_lessons, writ
 from dualparse.asking.suggesting import suggest
 from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
+from dualparse.manifest import NAME as MANIFEST
 from dualparse.manifest import verify
 from dualparse.use.api import Parser, load
 
@@ -89,6 +90,22 @@ def test_names_and_numbers_move_only_where_they_fit(tmp_path):
     assert memory.recall(["which", "huts", "cost", "less", "than", "30", "euro"]) == [Recalled(moved, 1.0)]
     assert memory.recall(["which", "huts", "cost", "less", "than", "30", "or", "40", "euro"]) == []
     assert memory.recall(["how", "high", "is", "the", "grauhorn"]) == []
+
+
+def test_what_was_learned_elsewhere_is_taken_up_when_all_of_it_is_written(parser):
+    question, folder = "azure please", parser.run.folder
+    before = parser.ask(question)
+    load(folder, domain=parser.domain).learn([(question, FORM)])
+    listed = (folder / MANIFEST).read_bytes()
+    (folder / MANIFEST).unlink()
+    parser.keep_up()
+    assert parser.ask(question) == before, "somebody is writing"
+    (folder / MANIFEST).write_bytes(listed.replace(b'"size": ', b'"size": 1'))
+    parser.keep_up()
+    assert parser.ask(question) == before, "damaged"
+    (folder / MANIFEST).write_bytes(listed)
+    parser.keep_up()
+    assert (parser.ask(question).status, parser.ask(question).form) == ("answered", FORM)
 
 
 def test_a_warm_start_learns_the_lessons_and_keeps_the_rest(parser):

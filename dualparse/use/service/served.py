@@ -128,6 +128,8 @@ async def open_target(
     many = isinstance(asker, AsksMany)
 
     def ask(questions: Sequence[str]) -> list[Reply]:
+        if target.parser is not None:
+            target.parser.keep_up()
         return asker.ask_all(questions) if isinstance(asker, AsksMany) else [asker.ask(each) for each in questions]
 
     def run(jobs: Sequence[tuple[str, str]]) -> list[Reply]:

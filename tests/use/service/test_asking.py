@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,12 +16,13 @@ import pytest
 import toy_run
 from prometheus_client.parser import text_string_to_metric_families
 
+from dualparse.use.api import load
 from dualparse.use.service.app import make_app
 from dualparse.use.service.limits import Limits
 from dualparse.use.service.observing import Log
 from dualparse.use.service.paging import Remembered, as_csv
 from dualparse.use.service.rates import MOST_CLIENTS, Rates
-from dualparse.use.service.served import connected_target
+from dualparse.use.service.served import connected_target, target_of
 
 
 @contextmanager
@@ -123,6 +125,17 @@ def test_a_run_is_asked_in_the_same_way(parser):
         assert wrong["status"] == "error" and wrong["reason"]
 
 
+def test_a_run_that_is_served_takes_up_what_it_learns(tmp_path, parser):
+    folder = shutil.copytree(parser.run.folder, tmp_path / "run")
+    served = load(folder, domain=parser.domain)
+    question, form = "azure please", "( get lake.blue depth )"
+    with client({"lakes": target_of(served)}) as service:
+        assert asked(service, question)["status"] != "answered"
+        load(folder, domain=parser.domain).learn([(question, form)])
+        told = asked(service, question)
+        assert (told["status"], told["form"]) == ("answered", form)
+
+
 def test_a_connected_folder_is_served(tmp_path):
     pytest.importorskip("sqlalchemy")
     from dualparse.database.connect import connect
@@ -141,6 +154,11 @@ def test_a_connected_folder_is_served(tmp_path):
         assert (told["status"], told["rows"]) == ("answered", [[3]])
         told = asked(service, "films longer than 2 hours")
         assert sorted(row[0] for row in told["rows"]) == ["Dust", "The Long Ferry"] and told["said"] and told["sql"]
+        assert asked(service, "flick of flicks")["status"] != "answered"
+        (tmp_path / "shop" / "train.tsv").write_text("flick of flicks\t( argmax ( all film ) running_minutes )\n")
+        learned = asked(service, "flick of flicks")  # while it is served
+        assert (learned["status"], learned["rows"][0][0]) == ("answered", "Dust")
+        assert service.post("/ask", json={"question": "  "}).status_code == 422
     target.asker.close()
 
 
