@@ -1,12 +1,12 @@
 """How well questions about a database are answered: with no label and no training, and with forty labels.
 
-    python -m benchmarks.answers [NAME ...] [--out results/bench-answers.json]
+    python -m benchmarks.answers [NAME ...] [--out results/bench-answers.json] [--page docs/own-database.md]
 
 In: the databases of databases/, and Chinook where DUALPARSE_DATA has it; each is connected anew. Out: how many of the
 answerable questions were answered rightly, how many of the given answers are right, and how many of the unanswerable
 questions were refused, by kind of question. Of a test database no question is shown. Chinook's questions are then split
 in halves by a seed: with one half as labels, the other half is asked, in turn. Databases that are measured take the
-place of those in the file; the others stay.
+place of those in the file; the others stay. `--page` puts the table of all that is stored between the marks of a page.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 
 from benchmarks.databases.build import NAMES, build, questions_of
 from benchmarks.load import processor
+from benchmarks.stored import between
 from dualparse import __version__
 from dualparse.asking.asker import open_asker
 from dualparse.asking.labels import PAIRS
@@ -39,6 +40,8 @@ from dualparse.grading.sure import learn, weigh
 from dualparse.grading.wanted import answers_of
 from dualparse.lab.sweep.jobs import current_commit
 
+BEGIN = "<!-- answers: written by `python -m benchmarks.answers --page docs/own-database.md` -->"
+END = "<!-- end of answers -->"
 CHINOOK = "chinook"
 FORMS = Path(__file__).parents[1] / "examples" / "chinook_forms.tsv"
 TODAY = date(2026, 1, 1)  # "last month" means the same whenever this runs
@@ -149,6 +152,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join((CHINOOK, *NAMES))}; without one, all")
     parser.add_argument("--out", type=Path, default=Path("results/bench-answers.json"))
+    parser.add_argument("--page", type=Path, help="page whose table is written anew")
     told = parser.parse_args()
     if unknown := set(told.names) - set(names()):
         parser.error(f"there is no database {', '.join(sorted(unknown))}; there are {', '.join(names())}")
@@ -163,6 +167,8 @@ def main() -> None:
     stored = {"processor": processor(), "versions": versions, "today": TODAY.isoformat(), "results": results}
     write_text(told.out, json.dumps(stored, indent=1) + "\n")
     print(table(results))
+    if told.page:
+        between(told.page, BEGIN, END, table(results))
 
 
 if __name__ == "__main__":

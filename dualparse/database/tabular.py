@@ -7,8 +7,10 @@ memory and therefore up to a size; rows of different lengths are padded, and a n
 from __future__ import annotations
 
 import codecs
+import gzip
 import re
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -20,7 +22,9 @@ from dualparse.errors import InputError
 ROW = "rowid"  # what numbers the rows of a table without a key; tables of SQLite and DuckDB have one by nature
 LARGEST_RECODED = 200 << 20  # bytes
 LARGEST_KEPT = 20 << 20  # bytes of a file that is read once, into memory; a larger one is read for every question
+LOOKED_AT = 200_000  # rows of a large file by which types are chosen; of others, all
 _MADE_UP = re.compile(r"column\d+")
+_NOTHING = ["", "N/A", "n/a", "NULL", "null", "#N/A"]  # what people write where there is no value
 
 
 def views_of(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
@@ -28,6 +32,9 @@ def views_of(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     notes: list[str] = []
     tables = tables_of_folder(path) if path.is_dir() else {path.name[: path.name.index(".", 1)]: (path,)}
     for name, files in tables.items():
+        if path.is_dir() and len(tables) > 1 and not any(file.stat().st_size for file in files):
+            notes.append(f"{files[0].name}: left out, because it is empty")
+            continue
         for file in files:
             file_kind(file)  # an empty or foreign file is told by its name
         if files[0].name.lower().endswith(CSV):
@@ -52,7 +59,7 @@ def _csv_view(connection: duckdb.DuckDBPyConnection, name: str, path: Path, note
         notes.append(f"{path.name}: not UTF-8, read as {encoding}")
         connection.from_arrow(_recoded(path, encoding)).create(name)
         return
-    relation = connection.read_csv(str(path), null_padding=True)
+    relation = _read(connection, path, notes)
     if not relation.columns:
         raise InputError("no columns in it", path=path)
     made_up = [column for column in relation.columns if _MADE_UP.fullmatch(column)]
@@ -61,6 +68,40 @@ def _csv_view(connection: duckdb.DuckDBPyConnection, name: str, path: Path, note
     elif made_up:
         notes.append(f"{path.name}: some rows are longer than the heading; what is too long is in {', '.join(made_up)}")
     _take_in(relation, name, path.stat().st_size)
+
+
+def _read(connection: duckdb.DuckDBPyConnection, path: Path, notes: list[str]) -> duckdb.DuckDBPyRelation:
+    """A CSV file with the types that all of its values have. Where semicolons part the columns, a comma may be in
+    numbers."""
+    kept = path.stat().st_size <= LARGEST_KEPT
+
+    def reading(**how: Any) -> duckdb.DuckDBPyRelation:
+        rows = -1 if kept else LOOKED_AT
+        return connection.read_csv(str(path), null_padding=True, na_values=_NOTHING, sample_size=rows, **how)
+
+    loose = {} if kept else {"strict_mode": False}
+    try:
+        found = reading(**loose)
+        if kept:
+            found.count("*").fetchall()
+    except duckdb.InvalidInputException:
+        loose = {"strict_mode": False}
+        found = reading(**loose)
+        notes.append(f"{path.name}: some rows are longer than the others; what is too long is left out")
+    if any(type.id == "varchar" for type in found.types) and _heading(path).count(";") > _heading(path).count(","):
+        found = max(found, reading(**loose, decimal=","), key=_numbers)  # 3,50; the first where both are as good
+    return found
+
+
+def _heading(path: Path) -> str:
+    """The first line of a file, which may be compressed."""
+    with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as stream:
+        return stream.readline().decode(errors="replace")
+
+
+def _numbers(relation: duckdb.DuckDBPyRelation) -> int:
+    """How many columns hold numbers."""
+    return sum(type.id in ("bigint", "double", "hugeint") for type in relation.types)
 
 
 def _encoding(path: Path) -> str:

@@ -285,6 +285,35 @@ def test_rows_that_are_too_long_or_too_short(read, tmp_path):
     assert any("some rows are longer than the heading" in note for note in report.notes)
 
 
+@pytest.mark.parametrize("last, note", [("60001,a,b,c", "what is too long is left out"), ("late,a", "")])
+def test_a_row_far_down_that_is_unlike_the_others(read, tmp_path, last, note):
+    rows = "".join(f"{number},n{number % 100}\n" for number in range(60_000))
+    (tmp_path / "ragged.csv").write_text(f"id,name\n{rows}{last}\n")
+    report, _ = read(tmp_path / "ragged.csv")
+    assert report.rows == 60_001
+    assert note in "".join(report.notes)
+
+
+def test_amounts_with_a_comma_and_places_without_a_value(read, tmp_path):
+    (tmp_path / "offers.csv").write_text("offer_id;name;preis;count\n1;Brot;3,50;N/A\n2;Tee;12,00;4\n")
+    _, found = read(tmp_path / "offers.csv")
+    assert [(held.name, held.kind) for held in found.by_name["offer"].properties][1:] == [
+        ("preis", "number"),
+        ("count", "number"),
+    ]
+    with open_source(locate(str(tmp_path / "offers.csv"))) as source:
+        assert source.rows(exp.select("preis", "count").from_("offers")) == [(3.5, None), (12.0, 4)]
+
+
+def test_an_empty_file_among_others_is_left_out_and_told(read, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "nothing.csv").write_text("")
+    (tmp_path / "data" / "people.csv").write_text("id,name\n1,Ann\n2,Bo\n")
+    report, found = read(tmp_path / "data")
+    assert "nothing.csv: left out, because it is empty" in report.notes
+    assert list(found.by_name) == ["person"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
 def test_other_encodings_and_a_byte_order_mark(read, tmp_path, encoding):
     (tmp_path / "people.csv").write_text("person_id;name\n1;Zoë Müller\n2;Bjørn Hansen\n", encoding=encoding)
