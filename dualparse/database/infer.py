@@ -241,12 +241,24 @@ def _only_tells_apart(profile: Profile, key: tuple[str, ...], label: tuple[str, 
     return called_id or profile.whole or profile.column.type == "integer" or not profile.short
 
 
+def _said(key: ForeignKey, target: _Draft) -> str:
+    """What a foreign key is called: what its column is, in which a short word that only the target's key goes by, such
+    as `plr` of players, is written out."""
+    if len(key.columns) > 1:
+        return target.name.replace("_", " ")
+    column, own_key = names.split(key.columns[0]), names.split(target.key[0])
+    whole = names.singular(names.words(target.raw.name))
+    stem = names.without_key(own_key)
+    if stem and len(own_key) > 1 and column[-len(own_key) :] == own_key and not set(stem) & set(whole.split()):
+        return names.words(" ".join((*column[: -len(own_key)], *whole.split())))
+    return names.words(" ".join(names.without_key(column))) or target.name.replace("_", " ")
+
+
 def _relation(
     draft: _Draft, key: ForeignKey, by_place: dict[tuple[str, str], _Draft], called: Callable[[str, str], str]
 ) -> Relation:
     target = by_place[key.target_schema, key.target]
-    said = names.without_key(names.split(key.columns[0])) if len(key.columns) == 1 else ()
-    phrase = " ".join(said) or target.name.replace("_", " ")
+    phrase = _said(key, target)
     references = () if key.target_columns in ((), target.key) else key.target_columns
     return Relation(
         called(phrase, "relation"),
@@ -264,8 +276,7 @@ def _link(
     """The relation that a table of pairs is."""
     own, other = link.foreign
     target = by_place[other.target_schema, other.target]
-    said = names.without_key(names.split(other.columns[0])) if len(other.columns) == 1 else ()
-    phrase = " ".join(said) or target.name.replace("_", " ")
+    phrase = _said(other, target)
     source = (link.raw.schema, link.raw.name) if link.raw.schema else (link.raw.name,)
     return Relation(
         called(phrase, "relation"),

@@ -141,7 +141,8 @@ def _means(column: Profile, profile: TableProfile, other: TableProfile, target: 
     own_words = names.singular(" ".join(names.words(" ".join(rest)).split())).split()
     named = tuple(own_words[-len(words) :]) == words
     if rest != said:
-        same = said == names.split(target.name) and rest != ()
+        own_key = names.split(target.name)
+        same = len(own_key) > 1 and said[-len(own_key) :] == own_key  # `plr_id` and `assist_plr_id`, of players
         return named or same
     return named and tuple(own_words) == words and column.whole  # `customer` holds a number: that of a customer
 

@@ -50,6 +50,17 @@ _SHORT = {  # what people write short in identifiers
     "inv": "invoice",
     "org": "organisation",
     "lang": "language",
+    "dur": "duration",
+    "rnd": "round",
+    "abbr": "abbreviation",
+    "pref": "preferred",
+    "intl": "international",
+    "curr": "current",
+    "prev": "previous",
+    "vol": "volume",
+    "freq": "frequency",
+    "acct": "account",
+    "mfr": "manufacturer",
 }
 _UNITS = {
     "millisecond": ("milliseconds", "millisecond", "millis", "msec", "ms"),
@@ -74,11 +85,13 @@ _UNITS = {
     "gbp": ("gbp",),
     "money": (
         *("price", "cost", "amount", "revenue", "salary", "wage", "budget", "fee", "balance", "total", "subtotal"),
+        *("fine", "wages", "earnings", "expense", "expenses", "debt", "deposit"),
         *("discount", "tax", "spend", "income", "payment", "paid", "sales", "gross", "freight", "rent", "turnover"),
     ),
 }
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words}
 _MONEY = ("euro", "euros", "dollar", "dollars", "pound", "pounds")  # said after an amount, not of a column
+_LASTING = ("duration", "dur", "time", "labour", "labor", "work", "run", "running", "play", "wait", "delay", "length")
 _MEASURES = frozenset(
     (
         "length",
@@ -210,11 +223,15 @@ def unit(identifier: str) -> str:
 
     >>> unit("Milliseconds"), unit("UnitPrice"), unit("length_km"), unit("TotalTracks"), unit("min_players")
     ('millisecond', 'money', 'km', '', '')
+    >>> unit("dur_min"), unit("price_min")  # minutes, the lowest
+    ('minute', '')
     """
     parts = split(identifier)
     if not parts:
         return ""
     found = _UNIT_OF.get(parts[-1], "")
+    if parts[-1] == "min" and parts[-2:-1] and parts[-2] in _LASTING:
+        return "minute"
     if len(parts[-1]) == 1 and len(parts) == 1:  # a column called `m` is not in metres
         return ""
     return found or next((_UNIT_OF[part] for part in parts if _UNIT_OF.get(part) in ("usd", "eur", "gbp")), "")
@@ -230,7 +247,7 @@ def without_unit(identifier: str) -> str:
     'late fee'
     """
     parts = split(identifier)
-    if len(parts) < 2 or _UNIT_OF.get(parts[-1], "money") == "money":
+    if len(parts) < 2 or unit(identifier) in ("", "money"):
         return words(identifier)
     spare = len(parts[-1]) < 4 or parts[-1] in _MONEY or parts[-2] in _MEASURES
     return words("_".join(parts[:-1])) if spare else words(identifier)
@@ -263,9 +280,11 @@ def without_key(parts: Sequence[str]) -> tuple[str, ...]:
 
     >>> without_key(("support", "rep", "id")), without_key(("id",)), without_key(("member", "no"))
     (('support', 'rep'), (), ('member',))
+    >>> without_key(("ref", "id"))  # that of a referee, it may be
+    ('ref',)
     """
     kept = list(parts)
-    while kept and kept[-1] in KEY_WORDS + NUMBER_WORDS:
+    while kept and kept[-1] in KEY_WORDS + NUMBER_WORDS and (kept != ["ref"] or len(parts) == 1):
         kept.pop()
     while kept and kept[0] in ("id", "fk"):
         kept.pop(0)

@@ -84,6 +84,21 @@ def test_foreign_keys_are_inferred_from_names_and_values_and_this_is_told(shop, 
     assert "rentals: film_id leads to Films (inferred from names and values)" in report.notes
 
 
+def test_the_short_word_of_a_key_is_written_out_and_a_role_leads_to_the_people_who_have_it(tmp_path):
+    script = """
+        CREATE TABLE player (plr_id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE referee (ref_id INTEGER PRIMARY KEY, name TEXT, mgr_id INTEGER);
+        CREATE TABLE staff (staff_id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE goal (goal_id INTEGER PRIMARY KEY, plr_id INTEGER, assist_plr_id INTEGER, ref_id INTEGER);
+        INSERT INTO player VALUES (11, 'Ann'), (12, 'Bo'); INSERT INTO staff VALUES (31, 'Di');
+        INSERT INTO referee VALUES (21, 'Cy', 31); INSERT INTO goal VALUES (1, 11, 12, 21), (2, 12, NULL, 21)"""
+    connect(locate(str(sqlite_file(tmp_path / "goals.sqlite", script))), tmp_path / "out")
+    tables = read_connected(tmp_path / "out").database.by_name
+    goal = [(each.name, each.target) for each in tables["goal"].relations]
+    assert goal == [("player", "player"), ("assist_player", "player"), ("referee", "referee")]
+    assert [(each.name, each.target) for each in tables["referee"].relations] == [("manager", "staff")]
+
+
 def test_a_column_called_like_the_number_that_is_a_key_elsewhere_leads_there(tmp_path):
     script = (
         "CREATE TABLE member (memberNo INTEGER PRIMARY KEY, name TEXT); INSERT INTO member VALUES (1, 'A'), (2, 'B');"
