@@ -1,13 +1,14 @@
 """How sure answers are, for the report: what `dualparse evaluate --calibration --out` has stored, as a table and as
 reliability diagrams.
 
-In: the folder of results. Out: Markdown, and a figure. OVERNIGHT's domains are one line, their mean, as everywhere.
+In: the folder of results. Out: Markdown, and a figure. Of OVERNIGHT's domains there is the mean, as everywhere,
+and the error of all their questions in one table of ten bins, where chance has a smaller part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil
+from math import ceil, pi, sqrt
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,8 @@ HEADER = (
 ABOUT = (
     "Every answer has a probability of being right, fitted on dev questions. The calibration error is how far these "
     "probabilities and the share of right answers are apart, over ten bins; *by chance* is what it would be if every "
-    "probability were exact. A question is answered from the probability on that gave the precision asked for on dev; "
+    "probability were exact, which is more where there are few questions: *pooled* is the error of all questions of "
+    "OVERNIGHT in one table. A question is answered from the probability on that gave the precision asked for on dev; "
     "the columns after it are test questions. *The others* cannot be answered: they are off topic, nonsense, in "
     "another language, or about what the data does not have ([benchmarks/offtopic](../../benchmarks/offtopic/))."
 )
@@ -61,7 +63,7 @@ def measured(results: Path) -> list[Row]:
 
 
 def _with_mean(found: Sequence[Row]) -> list[Row]:
-    """OVERNIGHT's domains as one line, where all of them were measured."""
+    """OVERNIGHT's domains as their mean and pooled, where all of them were measured."""
     eight = [row for row in found if row["of"] == "run" and _short(row) in DOMAINS]
     if sorted(map(_short, eight)) != sorted(DOMAINS):
         return list(found)
@@ -69,7 +71,32 @@ def _with_mean(found: Sequence[Row]) -> list[Row]:
     figures = {key: mean(row[key] for row in eight) for key in keys}
     examples = sum(row["examples"] for row in eight)
     whole = {"name": "OVERNIGHT, mean", "examples": examples, "wanted": eight[0]["wanted"], "strangers": {}, **figures}
-    return [*(row for row in found if row not in eight), whole, *eight]
+    return [*(row for row in found if row not in eight), whole, {**whole, **_pooled(eight)}, *eight]
+
+
+def _pooled(some: Sequence[Row]) -> Row:
+    """All questions of some runs as those of one; the mean of an absolute error of `count` draws stands for chance."""
+    bins: dict[float, list[tuple[int, float, float]]] = {}
+    for row in some:
+        for low, _, count, probability, right in row["bins"]:
+            bins.setdefault(low, []).append((count, probability, right))
+    error = by_chance = 0.0
+    whole = sum(row["examples"] for row in some)
+    for parts in bins.values():
+        size = sum(count for count, *_ in parts)
+        told, right = (sum(part[0] * part[place] for part in parts) / size for place in (1, 2))
+        error += size / whole * abs(told - right)
+        by_chance += size / whole * sqrt(2 * told * (1 - told) / (pi * size))
+    answered = sum(row["examples"] * row["answered"] for row in some)
+    correct = sum(row["examples"] * row["answered"] * row["right"] for row in some)
+    return {
+        "name": "OVERNIGHT, pooled",
+        "accuracy": sum(row["examples"] * row["accuracy"] for row in some) / whole,
+        "error": error,
+        "by_chance": by_chance,
+        "answered": answered / whole,
+        "right": correct / answered if answered else 0.0,
+    }
 
 
 def _short(row: Row) -> str:

@@ -39,6 +39,7 @@ def test_every_run_and_folder_has_a_line_and_overnight_a_mean(results):
     lines = {line.split(" | ")[0].strip("| "): line for line in sure_text(results, "").splitlines() if "|" in line}
     assert "| 93.0% of 30 |" in lines["trails"], "all of them, whatever the kind"
     assert "| 35.0% |" in lines["OVERNIGHT, mean"] and "| 800 |" in lines["OVERNIGHT, mean"]
+    assert "| 0.014 |" in lines["OVERNIGHT, pooled"], "(80 * 0.05 + 720 * 0.01) / 800"
     assert "| 0.0% | - |" in lines["chinook"], "of no answers none is right"
     assert len(measured(results)) == len(DOMAINS) + 2, "dev chooses and is not told"
 
