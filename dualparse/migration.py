@@ -6,7 +6,7 @@ what it was, countable and told apart from what today's settings train.
 
 How to take a setting away: one line in `REMOVED` with the value that everybody has from now on, and with the stages
 that read it. How to change what a setting looks like: a function in `CHANGES`, which gets the whole dictionary, changes
-it in place, and returns what of it is no more (dotted key -> value).
+it in place, and returns what of it is no more (dotted key -> value). Either way `SCHEMA` is the next number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from dualparse.errors import InputError
 
-SCHEMA = 2  # of the settings this version writes; 1 are those without a number
+SCHEMA = 3  # of the settings this version writes; 1 are those without a number
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,9 @@ REMOVED: dict[str, Gone] = {
     "pseudo.distinct": Gone(False, _PSEUDO),
     "pseudo.reconstruction": Gone(0.0, _PSEUDO),
     "pseudo.analogies": Gone(0, _PSEUDO),
+    "model.init": Gone(0.2),
+    "game.patience": Gone(1000, _GAME),
+    "game.evaluate_from": Gone(1, _GAME),
     "game.length_power": Gone(1.0, _GAME),
     "game.query_sharpness": Gone(0.0, _GAME),
     "game.form_sharpness": Gone(0.0, _GAME),
@@ -140,7 +143,7 @@ def _families_are_joint(values: dict[str, Any]) -> dict[str, Any]:
     return {"data.joint": shared} if data.get("family") and not shared else {}
 
 
-CHANGES: list[Change] = [_name_rewards, _families_are_joint]
+CHANGES: dict[int, list[Change]] = {1: [_name_rewards, _families_are_joint]}  # what became of this number
 
 
 def migrate(values: Mapping[str, Any], schema: int = 1) -> Migrated:
@@ -155,7 +158,7 @@ def migrate(values: Mapping[str, Any], schema: int = 1) -> Migrated:
     if schema == SCHEMA:
         return Migrated(changed)
     removed: dict[str, Any] = {}
-    for change in CHANGES:
+    for change in (each for number in sorted(CHANGES) if number >= schema for each in CHANGES[number]):
         removed |= change(changed)
     stages = set(changed.get("stages", ("q2lf", "lf2q")))
     for key, gone in REMOVED.items():

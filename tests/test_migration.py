@@ -44,11 +44,19 @@ def test_a_change_of_form_is_made_once(monkeypatch):
         values["train"]["epochs"] = values["train"].pop("rounds") * 2
         return {"train.rounds": 7} if values["train"]["epochs"] == 14 else {}
 
-    monkeypatch.setattr(migration, "CHANGES", [celsius])
+    monkeypatch.setattr(migration, "CHANGES", {1: [celsius]})
     old = {"domain": "trails", "train": {"rounds": 7}}
     migrated = migrate(old)
     assert (migrated.values["train"], migrated.removed) == ({"epochs": 14}, {"train.rounds": 7})
     assert migrate(migrated.values, SCHEMA).values == migrated.values
+
+
+def test_a_change_is_made_of_what_was_written_before_it_and_of_nothing_later():
+    family = {"domain": "blocks", "data": {"family": ["blocks", "housing"]}, "game": {"patience": 1000}}
+    assert migrate(family).removed == {"data.joint": False}
+    later = migrate(family, 2)
+    assert (later.removed, later.values["game"]) == ({}, {})
+    assert migrate({"stages": ["dual"], "game": {"patience": 3}}, 2).removed == {"game.patience": 3}
 
 
 def test_a_run_of_an_earlier_version_still_answers(oven, tmp_path):

@@ -15,6 +15,7 @@ from dualparse.config.settings import (
     SearchSettings,
     Stage,
     TrainSettings,
+    UpdateSettings,
 )
 from dualparse.config.telling import differences, dotted, explain, inline, write_recipe
 
@@ -35,6 +36,7 @@ __all__ = [
     "SearchSettings",
     "Stage",
     "TrainSettings",
+    "UpdateSettings",
     "differences",
     "dotted",
     "explain",

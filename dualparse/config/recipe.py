@@ -101,7 +101,7 @@ class Recipe(Closed):
                 raise ValueError(f"the stage {later!r} comes before {behind}: expected it behind them")
         return self
 
-    def training(self, stage: str) -> TrainSettings:
+    def training(self, stage: str) -> TrainSettings | GameSettings:
         """How a stage is trained."""
         if stage == "pseudo" and self.pseudo.epochs:
             first = min(self.train.evaluate_from, self.pseudo.epochs)

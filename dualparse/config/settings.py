@@ -113,7 +113,7 @@ class ModelSettings(Closed):
     )
     dropout: float = Field(0.5, ge=0, lt=1, description="dropout on embeddings and before the output layer")
     word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source words read as <unk> in training")
-    init: float = Field(0.2, gt=0, description="parameters of an LSTM start uniform in [-init, init]")
+    init: ClassVar[float] = 0.2  # parameters of an LSTM start uniform in [-init, init]; as in the paper
     word_vectors: str = Field(
         "none", description="start of the query words' vectors: 'none', 'glove' (dualparse data get glove) or a file"
     )
@@ -143,8 +143,8 @@ class ModelSettings(Closed):
         return self.networks.get(model, self.network if model in MODELS[:2] else "lstm")
 
 
-class TrainSettings(Closed):
-    """How maximum likelihood training goes (paper Section 4.3.2)."""
+class UpdateSettings(Closed):
+    """How weights are learned, whatever they are learned from (paper Section 4.3.2)."""
 
     epochs: int = Field(100, ge=1, description="passes over the labeled pairs at the most")
     batch_size: int = Field(16, ge=1, le=65_536, description="pairs per update")
@@ -155,9 +155,14 @@ class TrainSettings(Closed):
     average: float = Field(
         0.0, ge=0, lt=1, description="decay of a moving average of the weights that is evaluated and kept"
     )
+    evaluate_every: int = Field(1, ge=1, description="epochs from one dev score to the next")
+
+
+class TrainSettings(UpdateSettings):
+    """How maximum likelihood training goes (paper Section 4.3.2)."""
+
     patience: int = Field(1000, ge=1, description="epochs without a better dev score after which training stops")
     evaluate_from: int = Field(1, ge=1, description="first epoch whose dev score is measured")
-    evaluate_every: int = Field(1, ge=1, description="epochs from one dev score to the next")
 
 
 class LanguageModelSettings(Closed):
@@ -244,9 +249,11 @@ _SHIPPED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # loops and op
 _OF_THE_PAPER = tuple(RewardSettings(name=name, weight=0.5) for name in ("validity", "fluency", "reconstruction"))
 
 
-class GameSettings(TrainSettings):
+class GameSettings(UpdateSettings):
     """The two-agent game (paper Section 3). The training settings are those of both agents during the game."""
 
+    patience: ClassVar[int] = 1000  # all its epochs are played,
+    evaluate_from: ClassVar[int] = 1  # and dev is looked at from the first on: it is often best early
     rewards: tuple[RewardSettings, ...] = Field(
         _OF_THE_PAPER,
         description="what a hypothesis is worth: functions by name and weight; a loop without any is not played",

@@ -14,7 +14,7 @@ from itertools import cycle, islice
 
 import torch
 
-from dualparse.config import Recipe, TrainSettings
+from dualparse.config import Recipe, UpdateSettings
 from dualparse.data.batch import Direction
 from dualparse.data.examples import Example
 from dualparse.game.play import Players
@@ -193,7 +193,7 @@ def _trained_agent(direction: Direction, recipe: Recipe, run: Run, material: Mat
     return run.agent(direction, material.domain, device, weights=results(recipe, direction)[direction])
 
 
-def adam(settings: TrainSettings) -> Adam:
+def adam(settings: UpdateSettings) -> Adam:
     return Adam(settings.learning_rate, settings.weight_decay, settings.clip, settings.average)
 
 
