@@ -26,6 +26,7 @@ from dualparse.asking.propose import Proposer
 from dualparse.asking.question import Question, take_apart, without_setting, words_of
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.requests import asks_for_more
+from dualparse.asking.short import codes_of
 from dualparse.asking.shown import with_values
 from dualparse.asking.slips import mended
 from dualparse.asking.spoken import Spoken
@@ -78,6 +79,7 @@ class FolderAsker(Asker):
             (held.owner, held.name) for table in connected.database.tables for held in table.properties if held.category
         )
         self.trust, self._learned = trust_of(connected.folder), self._learned_at()
+        self._codes = codes_of(self.index, self._categories)
         self._lock = RLock()
 
     @cached_property
@@ -244,7 +246,14 @@ class FolderAsker(Asker):
         evidence = self.terms.evidence(question)
         question = without_setting(question, {place for places in evidence.values() for place in places})
         known = explained(question, evidence)
-        names = names_in(question, self.index, schema=self.terms.known, known=known, categories=self._categories)
+        names = names_in(
+            question,
+            self.index,
+            schema=self.terms.known,
+            known=known,
+            categories=self._categories,
+            codes=self._codes,
+        )
         question = without_names(question, names)
         given = Given(self.connected.database, self.ways, self.terms, question, evidence)
         drafts = Proposer(given, names).drafts()

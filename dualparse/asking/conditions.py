@@ -24,6 +24,9 @@ SET = "§"
 MOST_OPTIONS = 4
 _STEP_COST = 0.12
 _NOT_SAID = 0.45  # cost of a property that no word evokes
+_QUALIFIED = 0.01  # cost of each further word in the name of a relation
+_BIRTH = frozenset(["birth", "born", "dob"])
+_SELDOM = 0.25  # cost of a year or a day of birth that nothing speaks of
 _NOT_MEANT = 0.5  # cost of a step among things of one kind that no word evokes
 _OF_OTHERS = 0.4  # cost of a name that is of the kind which is said to be of it
 _TURNED = 0.35  # cost of a relation that is said the other way round
@@ -172,7 +175,8 @@ class Conditions:
             for hop, each, own in zip(way, said, among, strict=True)
         )
         unsaid = sum(own and each < LEAST for each, own in zip(said, among, strict=True))
-        steps = _STEP_COST * max(0.0, len(way) - 0.7 * min(told, len(way)))
+        steps = _QUALIFIED * sum(hop.name.count("_") for hop in way)
+        steps += _STEP_COST * max(0.0, len(way) - 0.7 * min(told, len(way)))
         return steps + 0.05 * max(0, len(way) - 1) + _NOT_MEANT * unsaid
 
     # -- numbers
@@ -220,9 +224,7 @@ class Conditions:
         return (element,) if strength(self.evidence, element) >= LEAST else ()
 
     def _of_age(self, amount: Amount, held: Property, way: Way) -> Iterator[Condition]:
-        if {"birth", "born", "dob"} & {stem(part) for part in held.name.split("_")} and amount.value == int(
-            amount.value
-        ):
+        if _BIRTH & {stem(part) for part in held.name.split("_")} and amount.value == int(amount.value):
             form = f"( filter {SET} {path(way, held.name)} {amount.op or '='} ( past {int(amount.value)} year ) )"
             yield Condition(form, (f"{held.owner}.{held.name}",), amount.places, 0.1, way=way)
 
@@ -332,6 +334,8 @@ class Conditions:
             said = max(said, 0.6 * strength(self.evidence, way[-1].target))
         same = [each for each in self.database.by_name[held.owner].properties if each.kind == "date"]
         cost = (0.15 if len(same) == 1 else 0.3) * (1 - said) + self.way_cost(way)
+        if said < LEAST and (held.kind == "number" or _BIRTH & {stem(part) for part in held.name.split("_")}):
+            cost += _SELDOM
         cost += 0.25 * (1 - said) * bool(way) + (0.01 * same.index(held) if held in same else 0.0)
         own = (f"{held.owner}.{held.name}",)
         uses = (*self.along(way), *(own if self._apart(*own) >= LEAST else ()))

@@ -6,7 +6,7 @@ choice first. Countries are found by what their people are called.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from dualparse.asking.familiar import common_words
 from dualparse.asking.lexis import lexis
 from dualparse.asking.question import STOP, Question
+from dualparse.asking.short import coded
 from dualparse.asking.terms import Evidence
 from dualparse.database.candidates import Candidate, candidates
 from dualparse.database.fold import squash
@@ -23,6 +24,7 @@ MOST_HERE = 6  # readings of one place
 MOST_TOGETHER = 12
 SURE = 0.8  # of a name that is not ignored in any reading
 NOTHING_ELSE = 0.62  # of a name that is a common word, which says nothing else here
+CODED, LETTER = 0.8, 0.66  # of a word that a code stands for, and of one that a single letter stands for
 WHOLE = 0.85  # of a name of several words, whatever each of them says
 SAME = 20  # things of one name
 
@@ -56,14 +58,17 @@ def names_in(
     schema: Collection[str] = (),
     known: frozenset[str] = frozenset(),
     categories: Collection[tuple[str, str]] = (),
+    codes: Mapping[tuple[str, str], list[str]] | None = None,
 ) -> list[Named]:
     """All names that may stand in a question. `schema` are the words of the schema, `known` those that explain
-    themselves, `categories` the properties with few values, by table and name."""
+    themselves, `categories` the properties with few values, by table and name, `codes` the values of those that hold
+    codes."""
     found: list[Named] = []
     for candidate in candidates(question.text, index, known=common_words().union(known, schema)):
         words = question.text[candidate.start : candidate.end].lower().split()
         said = [word for word in words if word not in STOP and word not in schema]
-        if len(words) > 1 and len(said) == len(words) and candidate.how in ("exact", "folded"):
+        several = len(words) > 1 or not words[0].isalnum()
+        if several and len(said) == len(words) and candidate.how in ("exact", "folded"):
             candidate = replace(candidate, score=max(candidate.score, WHOLE))  # "autumn 2024" of a term
         elif candidate.score < NOTHING_ELSE and len(said) == len(words) and known.isdisjoint(words):
             candidate = replace(candidate, score=NOTHING_ELSE)
@@ -76,6 +81,12 @@ def names_in(
         marked = letter and candidate.score > SURE  # "who got an A"
         if places and (marked or not all(question.words[place].text in STOP for place in places)):
             found += _readings(candidate, places, index, categories)
+    taken = {place for named in found if named.score >= SURE for place in named.places}
+    for place, type_, property_, code in coded(question, index, codes or {}, known.union(schema)):
+        if place not in taken:
+            score = CODED if len(code) > 1 else LETTER
+            word = question.words[place].text
+            found.append(Named(frozenset({place}), type_, property_, code, (), score, "people", phrase=word))
     return found + list(_peoples(question, index))
 
 
@@ -98,6 +109,7 @@ def without_names(question: Question, names: Sequence[Named]) -> Question:
         dates=tuple(each for each in question.dates if free(each.places)),
         extremes=tuple(each for each in question.extremes if free(each.places)),
         compared=tuple(each for each in question.compared if free(each.places)),
+        limit=question.limit if question.limit and free(question.limit[1]) else None,
     )
 
 

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dualparse.asking.lexis import lexis, root, stem
-from dualparse.asking.question import STOP, Question
+from dualparse.asking.question import STOP, Question, Word
+from dualparse.asking.short import LONGEST, stands_for
 from dualparse.database.model import Database, Property
 from dualparse.database.names import plural, singular
 from dualparse.database.synonyms import Words
+from dualparse.domains.ordinary import common_words, is_ordinary
 
 LEAST = 0.3  # weight of a word that speaks of a name at all
-_HEAD, _PART, _ALIKE, _DERIVED, _EVOKED = 0.8, 0.55, 0.8, 0.7, 0.6
+_HEAD, _PART, _ALIKE, _DERIVED, _SHORTENED, _EVOKED = 0.8, 0.55, 0.8, 0.7, 0.75, 0.6
 _EMPTY = frozenset(
     map(stem, ["of", "the", "a", "an", "in", "on", "at", "id", "name", "number", "code", "no", "is", "has"])
 )
@@ -161,6 +163,17 @@ class Terms:
             found.setdefault(root(part), set()).add(part)
         return {verb: frozenset(parts) for verb, parts in found.items()}
 
+    def _short_for(self, word: Word) -> list[str]:
+        """The parts of names that may be this word, written short."""
+        if word.text in self.known or singular(word.text) in self.known or word.text in common_words():
+            return []
+        return [part for part in self._short if stands_for(part, singular(word.text))]
+
+    @cached_property
+    def _short(self) -> tuple[str, ...]:
+        """The parts of names that are written short: too short to be a word, and none that everybody knows."""
+        return tuple(part for part in self._by_stem if 1 < len(part) <= LONGEST and not is_ordinary(part))
+
     def evidence(self, question: Question) -> Evidence:
         """What every name is evoked by."""
         found: dict[str, dict[int, float]] = {}
@@ -189,6 +202,9 @@ class Terms:
                 tell(phrase.element, place, weight * phrase.weight * (0.5 if empty else 1.0))
             if word.text in STOP and word.stem not in lexis().evokes:
                 continue
+            for other in self._short_for(word):
+                for phrase in self._by_stem[other]:
+                    tell(phrase.element, place, _SHORTENED * self._partly(phrase, other))
             for other in self._of_root.get(root(word.stem), frozenset()) - {word.stem}:
                 for phrase in self._by_stem[other]:
                     tell(phrase.element, place, _DERIVED * self._partly(phrase, other))

@@ -17,6 +17,8 @@ from dualparse.domains.units import factor
 
 ASKED = 0.55  # of a word, from which on it may be what "how many" asks for
 TURNED = 0.5
+BETWEEN, OTHER_END = 0.3, 0.1  # cost of giving what has no name, and of giving what it leads to
+HEAD = 0.8
 LED_TO = 0.15  # what it costs to give what things lead to
 
 
@@ -28,7 +30,16 @@ class Values:
 
     def listed(self, base: Draft) -> Draft:
         """The things; a thing that is named is hardly what is asked for."""
-        return replace(base, cost=base.cost + 1.2 * base.itself, gives=base.target)
+        between = BETWEEN * (not base.itself and self._between(base.target))
+        return replace(base, cost=base.cost + 1.2 * base.itself + between, gives=base.target)
+
+    def _between(self, table: str) -> bool:
+        """Whether things of a table have no name and stand between others, so that those are asked for: the lines of an
+        order; where they are not what the question speaks of first."""
+        held = self.given.database.by_name[table]
+        if held.label or len(held.relations) < 2:
+            return False
+        return strength(self.given.evidence, table) < HEAD
 
     def values(self, base: Draft) -> Iterator[Draft]:
         """Values of the things, of things they lead to, and things with values beside them."""
@@ -69,6 +80,9 @@ class Values:
                         cost=LED_TO + 0.1 * (1 - said) + self._turned(base, hop),
                         gives=hop.target,
                     )
+                elif self._between(base.target) and hop.target not in {named.type for named in base.names}:
+                    uses = self.given.conditions.along((hop,))
+                    yield base.asks(f"( get {base.form} {hop.word} )", GET, uses=uses, cost=OTHER_END, gives=hop.target)
                 for held in self.given.spoken(hop.target, 0.55)[:3]:
                     form = f"( get ( get {base.form} {hop.word} ) {held.name} )"
                     end = f"{hop.target}.{held.name}"
@@ -143,12 +157,18 @@ class Values:
         penalty = 0.0 if self.given.question.has(COUNT) else 0.8
         yield base.asks(f"( count {base.form} )", COUNTED, covers=covers, cost=penalty)
         for held in self.given.spoken(base.target, 0.5)[:3]:
-            if held.kind == "text":
+            if held.kind == "text" and not self._by(f"{base.target}.{held.name}"):
                 element = (f"{base.target}.{held.name}",)
                 form = f"( count ( get {base.form} {held.name} ) )"
                 yield base.asks(
                     form, COUNTED, uses=element, covers=covers | self.given.question.at("distinct"), cost=penalty
                 )
+
+    def _by(self, element: str) -> bool:
+        """Whether something is asked for each of these: "by nationality"."""
+        words = self.given.question.words
+        places = [place for place, weight in self.given.evidence.get(element, {}).items() if weight >= ASKED]
+        return all(place and words[place - 1].text in ("by", "per", "each") for place in places)
 
     def figures(self, base: Draft) -> Iterator[Draft]:
         """Sums and averages of numbers."""

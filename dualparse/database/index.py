@@ -107,6 +107,14 @@ class Index:
         query = "SELECT n.part, n.text, n.key FROM word JOIN name n ON n.id = word.rowid WHERE word MATCH ? LIMIT ?"
         return self._stored(self.connection.execute(query, (phrase, limit)))
 
+    def values(self, type_: str, property_: str, limit: int) -> list[str]:
+        """The values of a property, so many at the most."""
+        query = (
+            "SELECT DISTINCT n.text FROM name n JOIN part p ON p.id = n.part "
+            "WHERE p.kind = ? AND p.type = ? AND p.property = ? LIMIT ?"
+        )
+        return [row[0] for row in self.connection.execute(query, (VALUE, type_, property_, limit))]
+
     def knows(self, word: str) -> bool:
         """Whether a word stands in any name."""
         return self.connection.execute("SELECT 1 FROM known WHERE word = ?", (word,)).fetchone() is not None

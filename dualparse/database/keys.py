@@ -133,7 +133,12 @@ def _means(column: Profile, profile: TableProfile, other: TableProfile, target: 
     rest = names.without_key(said)
     if profile is other:
         return " ".join(rest) in _OWN_KIND and rest != said or " ".join(said) in _OWN_KIND
-    if not rest or other.table.view:
+    own_key = names.split(target.name)
+    if other.table.view or not rest and len(said) < 2:
+        return False
+    if len(own_key) > 1 and said[-len(own_key) :] == own_key:  # `ref_id` of a referee, `assist_plr_id` of a player
+        return True
+    if not rest:
         return False
     if said[-1] in names.NUMBER_WORDS:  # `season_number` counts, unless it is what seasons are told apart by
         return said == names.split(target.name)
@@ -141,9 +146,7 @@ def _means(column: Profile, profile: TableProfile, other: TableProfile, target: 
     own_words = names.singular(" ".join(names.words(" ".join(rest)).split())).split()
     named = tuple(own_words[-len(words) :]) == words
     if rest != said:
-        own_key = names.split(target.name)
-        same = len(own_key) > 1 and said[-len(own_key) :] == own_key  # `plr_id` and `assist_plr_id`, of players
-        return named or same
+        return named
     return named and tuple(own_words) == words and column.whole  # `customer` holds a number: that of a customer
 
 

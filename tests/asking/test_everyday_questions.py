@@ -25,6 +25,9 @@ CREATE TABLE enrolments (
   id INTEGER PRIMARY KEY, student_id INTEGER REFERENCES students, course_id INTEGER REFERENCES courses,
   term_id INTEGER REFERENCES terms, grade TEXT, enrolled_on DATE);
 CREATE TABLE teams (id INTEGER PRIMARY KEY, team_name TEXT, founded INTEGER);
+CREATE TABLE players (
+  player_id INTEGER PRIMARY KEY, name TEXT, nat TEXT, pos TEXT, ht INTEGER, team_id INTEGER REFERENCES teams);
+CREATE TABLE goals (goal_id INTEGER PRIMARY KEY, player_id INTEGER, assist_player_id INTEGER, own_cap INTEGER);
 CREATE TABLE matches (
   id INTEGER PRIMARY KEY, home_team_id INTEGER REFERENCES teams, away_team_id INTEGER REFERENCES teams,
   played_on DATE, spectators INTEGER);
@@ -44,6 +47,10 @@ INSERT INTO enrolments VALUES
   (1, 1, 1, 1, 'A', '2024-08-01'), (2, 1, 4, 1, 'B', '2024-08-02'), (3, 2, 4, 2, 'A', '2025-01-10'),
   (4, 3, 4, 2, 'C', '2025-01-11'), (5, 3, 3, 1, 'A', '2024-08-03'), (6, 2, 2, 1, 'B', '2024-08-04');
 INSERT INTO teams VALUES (1, 'Harbour Rovers', 1901), (2, 'Redfield United', 1923), (3, 'Low Wanderers', 1950);
+INSERT INTO players VALUES
+  (11, 'Ole Dahl', 'NOR', 'GK', 190, 1), (12, 'Per Lund', 'SWE', 'DF', 181, 1), (13, 'Rui Melo', 'POR', 'MF', 175, 2),
+  (14, 'Ian Bell', 'SCO', 'GK', 188, 3), (15, 'Sven Ek', 'SWE', 'MF', 179, 3), (16, 'Tor Aas', 'NOR', 'DF', 184, 2);
+INSERT INTO goals VALUES (1, 13, 15, 1), (2, 15, 13, 2), (3, 15, 12, 3), (4, 16, NULL, 4);
 INSERT INTO matches VALUES
   (1, 1, 2, '2024-03-02', 800), (2, 2, 1, '2024-05-11', 1200),
   (3, 3, 1, '2024-07-20', 300), (4, 2, 3, '2025-03-08', 950);
@@ -71,6 +78,11 @@ ANSWERS = {
     "teachers hired before 1/9/2012": ["Alma Reyes"],
     "matches in spring 2024": ["1", "2"],
     "teams founded before 1930": ["Harbour Rovers", "Redfield United"],
+    "which players are goalkeepers": ["Ian Bell", "Ole Dahl"],
+    "swedish midfielders": ["Sven Ek"],
+    "how many goals did Sven Ek score": [2],
+    "who assisted the goals of Sven Ek": ["Per Lund", "Rui Melo"],
+    "number of players by position": ["DF", "GK", "MF"],
     "the biggest match": ["2"],
 }
 
