@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from dualparse.asking.confidence import Bin, at_cut, calibration_error, error_by_chance, held_out, reliability
 from dualparse.asking.strangers import strangers
-from dualparse.asking.trust import Trust, learn_trust
+from dualparse.asking.trust import PULL, Trust, learn_trust
 from dualparse.asking.weighing import Scales, Weighed
 from dualparse.config import LEARNED_FROM_DEV, Recipe
 from dualparse.data.examples import Example, load_examples
@@ -118,7 +118,7 @@ def measure(parser: Weighs, split: str, *, away: Sequence[tuple[str, str]] = ())
     found, right = judged(parser, examples)
     told = [each.probability for each in found]
     if split == "dev" and trust.fitted:
-        told = held_out([each.evidence for each in found], right)
+        told = held_out([each.evidence for each in found], right, pull=PULL)
     refused = [each.topic < trust.topic_cut for each in found]
     return summed_up(told, right, refused, trust, split=split, strangers=_refused(parser, away))
 

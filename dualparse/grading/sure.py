@@ -17,7 +17,7 @@ from dualparse.asking.grounds import default_trust, topic_of
 from dualparse.asking.question import take_apart
 from dualparse.asking.reply import REFUSED, Reply
 from dualparse.asking.strangers import strangers
-from dualparse.asking.trust import FEW, Trust, learn_trust
+from dualparse.asking.trust import FEW, PULL, Trust, learn_trust
 from dualparse.domains.lexicon import Lexicon
 from dualparse.grading.grade import is_right
 from dualparse.grading.questions import Question
@@ -96,7 +96,7 @@ def measure(
     evidence, right = [each.evidence for each in found], [each.right for each in found]
     told = [trust.right.of(each) for each in evidence]
     if fitted and len(found) >= FEW:
-        told = held_out(evidence, right, default=default_trust().right)
+        told = held_out(evidence, right, default=default_trust().right, pull=PULL)
     refused = [topic_of(each, trust.topic) < trust.topic_cut for each in evidence]
     answerable, others = [each.question.answerable for each in found], _refused(asker, found, refused, away)
     return summed_up(told, right, refused, trust, split=split, strangers=others, answerable=answerable)

@@ -20,6 +20,7 @@ from dualparse.asking.confidence import (
     held_out,
     read_confidence,
     reliability,
+    sure_enough,
 )
 
 TRUE = Confidence(-1.0, {"share": 2.0, "form": 0.0, "back": 1.0, "strange": -1.0})
@@ -103,6 +104,14 @@ def test_the_calibration_error_is_the_gap_by_size_of_the_bin():
 def test_exact_probabilities_have_an_error_by_chance_that_shrinks_with_the_number_of_questions():
     few, many = (error_by_chance([0.5, 0.9] * count, draws=50) for count in (20, 2000))
     assert few > 0.04 > 0.02 > many
+
+
+def test_answers_are_given_from_where_their_own_probabilities_promise_the_precision():
+    told, right = [0.99, 0.95, 0.9, 0.9, 0.3], [1, 0, 1, 1, 0]
+    assert sure_enough(told, right, 0.96) == at_cut(told, right, 0.95), "the mistake at 0.95 alone moves nothing"
+    assert sure_enough(told, right, 0.94).at == 0.95, "two that are as likely are given both, or neither"
+    assert sure_enough(told, right, 0.93).at == 0.9
+    assert sure_enough([0.9], [1], 0.95) is NEVER and sure_enough([], [], 0.95) is NEVER
 
 
 def test_a_cut_is_the_lowest_that_keeps_the_precision():
