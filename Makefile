@@ -41,7 +41,7 @@ test-gpu:  ## engines and captured graphs on this machine's GPU against the plai
 	@PYTHON=$$(test -x $(BIN)/python && echo $(BIN)/python || echo $(PYTHON)); \
 	$$PYTHON -m tests.gpu.run --out results/gpu-parity.json
 
-card:  ## what only a GPU can show, ten minutes each: PART=parity, versions, regression or networks
+card:  ## what only a GPU can show, ten minutes each: PART=parity, versions, regression, networks or matching
 	@PYTHON=$$(test -x $(BIN)/python && echo $(BIN)/python || echo $(PYTHON)); \
 	$$PYTHON -m benchmarks.card $(or $(PART),parity)
 

@@ -2,13 +2,14 @@
 
     python -m benchmarks.matching [--rows none others few-16 ...] [--seeds 1 2 3] [--jobs 8] [--device auto]
                                   [--encoder minilm] [--fewshot FOLDER] [--known FILE] [--seconds 400]
-                                  [--out results/bench-matching.jsonl] [--dev] [--show]
+                                  [--out results/bench-matching.jsonl] [--dev] [--updates N] [--show]
 
 A row says what a matcher learns from:
 
     none         nothing: MiniLM as it is
     shipped      nothing of any benchmark: MiniLM with the adapter that ships with the package
-    others       the labeled pairs of the seven other domains
+    others       the labeled pairs of the seven other domains; and then, scored apart, the domain's own questions
+                 without their forms: the surest, each with the form it is thought to mean
     few-N        N labeled pairs of every domain (the published splits), all domains together
     half-own     half of the pairs of the domain, by itself      half-all   of all domains together
     full-own     all pairs of the domain, by itself              full-all   of all domains together
@@ -31,7 +32,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import mean
 
@@ -50,6 +51,8 @@ from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
 from dualparse.networks.encoder import MINILM, open_encoder
 
 WEIGHTS = (0.25, 0.5, 1.0, 2.0)  # of the second reader, tried on dev
+FIRST = 4  # questions of a domain where trainings are cut short
+SUREST = 0.6  # share of the questions without forms that are learned from
 ROOT = Path(__file__).parents[1]
 
 
@@ -63,6 +66,7 @@ class Row:
     few: int = 0
     together: bool = False
     others: bool = False
+    unlabeled: int = 0  # updates with the domain's own questions, after those with labels
     adapted: bool = True  # begins with the shipped adapter
     told_from: int = Settings.others
     hard: int = Settings.hard
@@ -76,7 +80,7 @@ class Row:
 ROWS = {
     "none": Row(0, adapted=False),
     "shipped": Row(0),
-    "others": Row(1000, reader=600, others=True),
+    "others": Row(1000, reader=600, others=True, unlabeled=200),
     "few-16": Row(400, reader=400, few=16, together=True),
     "few-48": Row(600, reader=600, few=48, together=True),
     "few-200": Row(1500, reader=1500, few=200, together=True),
@@ -166,35 +170,69 @@ def run_cell(
     taught = [d for d in asked if d != domain] if row.others else list(asked) if row.together else [domain]
     answered = taught if row.together else [domain]
     judged = taught if row.others else answered  # whose dev may choose
-    place = torch.device(device)
-    matcher, reader = open_matcher(encoder, adapter=SHIPPED if row.adapted else None).to(place), None
-    if row.updates:
-        pairs = {d: asked[d].taught[row.share] for d in taught}
-        lessons = [lesson(matcher.encoder, q, asked[d].utterances, m).to(place) for d, (q, m) in pairs.items()]
-        settings = Settings(updates=row.updates, seed=seed, others=row.told_from, hard=row.hard)
-        within(learn_to_match(matcher, lessons, settings), until)
-    matched = time.perf_counter() - started
-    if row.reader:
-        reader = Reader(open_encoder(encoder)).to(place)
-        within(learn_to_read(reader, matcher, lessons, ReaderSettings(updates=row.reader, seed=seed)), until)
-    weight, ranked = 1.0, {d: answers(matcher, reader, asked[d], asked[d].dev) for d in {*judged, *answered}}
+    splits = ["dev", "test"] if test else ["dev"]
+    matcher, reader, matched = trained(row, seed, {d: asked[d] for d in taught}, encoder, torch.device(device), until)
+    ranked = {d: answers(matcher, reader, asked[d], asked[d].dev) for d in {*judged, *answered}}
+    weight = 1.0
     if reader is not None and not row.few:
         tried = {w: mean(accuracy(asked[d], asked[d].dev, ranked[d], w) for d in judged) for w in WEIGHTS}
         weight = max(WEIGHTS, key=lambda w: tried[w])
     records = []
     for d in answered:
-        record = {"row": name, "seed": seed, "domain": d, "settings": _settings(name), "encoder": encoder}
+        record: dict = {"row": name, "seed": seed, "domain": d, "settings": _settings(name), "encoder": encoder}
         record |= {"labels": sum(asked[x].labels[row.share] for x in taught) if row.updates else 0}
-        for split, questions in (("dev", asked[d].dev), *([("test", asked[d].test)] if test else ())):
+        for split in splits:
+            questions: list[tuple[str, str | None]] = getattr(asked[d], split)
             found = ranked[d] if split == "dev" else answers(matcher, reader, asked[d], questions)
             record[split] = {"matcher": accuracy(asked[d], questions, found, 0.0), "examples": len(questions)}
             record[split] |= {"among_10": among(asked[d], questions, found, 10)}
             if reader is not None:
                 record[split] |= {"reader": accuracy(asked[d], questions, found, weight)}
         seconds = {"matcher": round(matched, 1), "all": round(time.perf_counter() - started, 1)}
-        made = {"torch": torch.__version__, "device": _device_name(place)}
+        made = {"torch": torch.__version__, "device": _device_name(torch.device(device))}
         records.append(record | {"weight": weight if reader is not None else None, "seconds": seconds} | made)
+    if row.unlabeled and reader is not None:
+        learn_unlabeled(row, seed, matcher, reader, asked[domain], weight, until)
+        for split in splits:
+            questions = getattr(asked[domain], split)
+            found = answers(matcher, reader, asked[domain], questions)
+            records[0][split] |= {"unlabeled": accuracy(asked[domain], questions, found, weight)}
     return records
+
+
+def trained(
+    row: Row, seed: int, taught: dict[str, Asked], encoder: str, place: torch.device, until: float
+) -> tuple[Matcher, Reader | None, float]:
+    """A matcher and a second reader that have learned from some domains, and the seconds of the first."""
+    started = time.perf_counter()
+    matcher, reader = open_matcher(encoder, adapter=SHIPPED if row.adapted else None).to(place), None
+    if row.updates:
+        pairs = {d: one.taught[row.share] for d, one in taught.items()}
+        lessons = [lesson(matcher.encoder, q, taught[d].utterances, m).to(place) for d, (q, m) in pairs.items()]
+        settings = Settings(updates=row.updates, seed=seed, others=row.told_from, hard=row.hard)
+        within(learn_to_match(matcher, lessons, settings), until)
+    matched = time.perf_counter() - started
+    if row.reader:
+        reader = Reader(open_encoder(encoder)).to(place)
+        within(learn_to_read(reader, matcher, lessons, ReaderSettings(updates=row.reader, seed=seed)), until)
+    return matcher, reader, matched
+
+
+def learn_unlabeled(
+    row: Row, seed: int, matcher: Matcher, reader: Reader, one: Asked, weight: float, until: float
+) -> None:
+    """Go on with the questions of a domain, each with the form that both think it means; their own forms are not looked
+    at. Questions that they are less sure of are left out."""
+    questions = list(dict.fromkeys(one.taught[row.share][0]))
+    found = [ranked.weighed(weight) for ranked in rank(matcher, questions, one.utterances, reader=reader)]
+    sure = [float((each.matcher + weight * each.reader).softmax(0)[0]) for each in found]  # type: ignore[operator]
+    kept = sorted(range(len(found)), key=lambda place: -sure[place])[: round(SUREST * len(found))]
+    meant = [int(found[place].numbers[0]) for place in kept]
+    place = matcher.encoder.device
+    own = lesson(matcher.encoder, [questions[place] for place in kept], one.utterances, meant).to(place)
+    settings = Settings(updates=row.unlabeled, seed=seed, others=row.told_from, hard=row.hard)
+    within(learn_to_match(matcher, [own], settings), until)
+    within(learn_to_read(reader, matcher, [own], ReaderSettings(updates=row.unlabeled, seed=seed)), until)
 
 
 def answers(
@@ -244,28 +282,56 @@ def read_records(path: Path) -> dict[Cell, dict]:
 _ASKED: dict[str, Asked] = {}  # what the processes of a run have in common; read before they are forked
 
 
+_PACE: list[float] = []  # seconds an update took in this process
+
+
 def _work(cell: Cell, encoder: str, device: str, until: float, test: bool) -> list[dict]:
+    """The records of a cell; none where the time is up, or would be up before the cell is done."""
     torch.set_num_threads(1)
-    if time.time() > until:
+    updates, started = updates_of(ROWS[cell[0]]), time.time()
+    if started + min(_PACE, default=0.0) * updates > until:
         return []
     try:
-        return run_cell(*cell, _ASKED, encoder, device, until=until, test=test)
+        records = run_cell(*cell, _ASKED, encoder, device, until=until, test=test)
     except TooLate:
         return []
+    except (FloatingPointError, torch.OutOfMemoryError) as error:  # the other cells go on
+        print(f"{cell}: {error}", flush=True)
+        return []
+    if updates:
+        _PACE.append((time.time() - started) / updates)
+    return records
+
+
+def updates_of(row: Row) -> int:
+    """How many updates a cell takes, by all that learn in it."""
+    return row.updates + (row.reader or 0) + 2 * row.unlabeled
+
+
+def cut_short(row: Row, updates: int) -> Row:
+    """The same row with so many updates at the most in each of its trainings."""
+    reader = None if row.reader is None else min(row.reader, updates)
+    return replace(row, updates=min(row.updates, updates), reader=reader, unlabeled=min(row.unlabeled, updates))
+
+
+def first_of(one: Asked, count: int) -> Asked:
+    """A domain with its first questions alone."""
+    taught = {share: (questions[:count], meant[:count]) for share, (questions, meant) in one.taught.items()}
+    return replace(one, taught=taught, dev=one.dev[:count], test=one.test[:count])
 
 
 def show(records: dict[Cell, dict], split: str = "test") -> None:
     """The mean over domains, for every row its seeds."""
     for row in ROWS:
         mine = [record for record in records.values() if record["row"] == row]
-        for way in ("matcher", "reader"):
+        for way in ("matcher", "reader", "unlabeled"):
             by_seed: dict[int, list[float]] = {}
             for record in mine:
                 if way in record[split]:
                     by_seed.setdefault(record["seed"], []).append(record[split][way])
             means = [mean(scores) for scores in by_seed.values() if len(scores) == len(DOMAINS)]
             if means:
-                print(f"{row:10} {way:8} {mean(means):5.1f}  ({', '.join(f'{each:.1f}' for each in means)})")
+                print(f"{row:10} {way:9} {mean(means):5.1f}  ({', '.join(f'{each:.1f}' for each in means)})")
 
 
 def main() -> None:
@@ -283,13 +349,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="after which nothing new is stored")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench-matching.jsonl")
     parser.add_argument("--dev", action="store_true", help="score dev alone, and store nothing")
+    parser.add_argument("--updates", type=int, help="of every training at the most, to see that all goes through")
     parser.add_argument("--show", action="store_true", help="only print what the file has")
     options = parser.parse_args()
     if options.show:
         show(read_records(options.out))
         return
-    if any(ROWS[row].few for row in options.rows) and not options.fewshot:
-        raise SystemExit("rows with few labels need --fewshot FOLDER")
+    if any(ROWS[row].few for row in options.rows) and not (options.fewshot or options.known):
+        raise SystemExit("rows with few labels need --fewshot FOLDER, or a file that --known names")
+    if options.updates is not None:
+        if not options.dev:
+            raise SystemExit("--updates goes with --dev: a training that was cut short is no result")
+        ROWS.update({name: cut_short(row, options.updates) for name, row in ROWS.items()})
     device = ("cuda" if torch.cuda.is_available() else "cpu") if options.device == "auto" else options.device
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     until = time.time() + options.seconds
@@ -297,6 +368,10 @@ def main() -> None:
     left = [cell for cell in cells(options.rows, options.seeds, options.domains) if cell not in known]
     if left:
         _ASKED.update(read_domains(options.domains, options.fewshot, options.known))
+        if missing := {ROWS[row].share for row, _, _ in left} - set(_ASKED[options.domains[0]].taught):
+            raise SystemExit(f"{options.known} was made without the lists of {', '.join(sorted(missing))} labels")
+        if options.updates is not None:
+            _ASKED.update({name: first_of(one, FIRST) for name, one in _ASKED.items()})
         open_matcher(options.encoder)  # what it imports is there in all processes
     options.out.parent.mkdir(parents=True, exist_ok=True)
     found = read_records(options.out)
@@ -320,7 +395,8 @@ def _done(left: Sequence[Cell], options: argparse.Namespace, device: str, until:
 
 
 def _settings(row: str) -> dict:
-    return asdict(ROWS[row])
+    """What a row is made with; questions without forms are told of where there are any."""
+    return {name: value for name, value in asdict(ROWS[row]).items() if name != "unlabeled" or value}
 
 
 if __name__ == "__main__":
