@@ -46,7 +46,7 @@ from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.matching.adapter import SHIPPED, open_matcher
 from dualparse.matching.candidates import candidates_of
-from dualparse.matching.learn import ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
+from dualparse.matching.learn import LOOK_EVERY, ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
 from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
 from dualparse.networks.encoder import MINILM, open_encoder
 
@@ -298,7 +298,7 @@ def _work(cell: Cell, encoder: str, device: str, until: float, test: bool) -> li
     except (FloatingPointError, torch.OutOfMemoryError) as error:  # the other cells go on
         print(f"{cell}: {error}", flush=True)
         return []
-    if updates:
+    if updates >= LOOK_EVERY:  # fewer say nothing of the pace
         _PACE.append((time.time() - started) / updates)
     return records
 

@@ -1,10 +1,11 @@
-"""What matching costs on a CPU: answers with and without the second reader, training, size on disk.
+"""What matching costs on a CPU: answers with and without the second reader, training, memory, size on disk.
 
     python -m benchmarks.matching_cost [--threads 2] [--questions 40] [--out results/bench-matching-cost.json]
 
 *trails* is asked questions of dev, one at a time, among all that its grammar says. The second reader looks at the first
 20; what it has learned does not change how long it takes. Training is the stage `matcher` with 500 labeled pairs: what
-comes before the first update, and some of its updates. Beside seconds stand those that a core was busy, which tell more
+comes before the first update, and some of its updates; all of it is reckoned from these, for as many epochs as there
+are at the most. Beside seconds stand those that a core was busy, which tell more
 on a machine that others use, and the share of the cores that others had meanwhile.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.load import keep_to_cores, watched
+from dualparse.config.settings import MatcherSettings
 from dualparse.data.examples import load_examples
 from dualparse.domains.registry import open_domain
 from dualparse.lab.sweep.jobs import current_commit, hardware, software
@@ -80,8 +83,11 @@ def trained() -> Timed:
     update, core = (
         (now - then) / LOOKED_AT for now, then in ((time.perf_counter(), started), (time.process_time(), used))
     )
+    epochs = MatcherSettings().epochs
     return {
         "pairs": len(pairs),
+        "minutes": round((ready + epochs * updates * update) / 60, 1),
+        "minutes_core": round((ready_core + epochs * updates * core) / 60, 1),
         "updates_of_an_epoch": updates,
         "before_the_first_update": round(ready, 1),
         "before_the_first_update_core": round(ready_core, 1),
@@ -90,6 +96,11 @@ def trained() -> Timed:
         "epoch": round(updates * update, 1),
         "epoch_core": round(updates * core, 1),
     }
+
+
+def _memory() -> int:
+    """Megabytes of memory this process has had at the most so far, torch and transformers included."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def sizes(index: Index) -> dict[str, float]:
@@ -118,10 +129,12 @@ def main() -> None:
     dev = [example.query for example in load_examples(domain, dev_seed=1).dev if example.query][: options.questions]
     with watched() as watch, torch.no_grad():
         answers = asked(index, reader, dev)
+    memory = {"answers": _memory()}
     with watched() as learning:
         training = trained()
+    memory["training"] = _memory()
     facts = {"utterances": len(index), "threads": options.threads, "cores": cores, "answers": answers}
-    facts |= {"training": training, "megabytes": sizes(index)}
+    facts |= {"training": training, "megabytes": sizes(index), "most_memory_mb": memory}
     facts |= {"others_meanwhile": {"answers": round(watch.others, 2), "training": round(learning.others, 2)}}
     made = {"commit": current_commit(), "hardware": hardware(torch.device("cpu")), "software": software()}
     options.out.write_text(json.dumps({**facts, **made}, indent=1) + "\n", encoding="utf-8")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -146,18 +147,40 @@ def open_encoder(name: str = MINILM) -> Encoder:
     transformers.utils.logging.set_verbosity_error()
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place).backend_tokenizer
-        body = transformers.AutoModel.from_pretrained(place, add_pooling_layer=False, dtype=torch.float32)
-    except TypeError:  # encoders that never have a pooling layer
-        body = transformers.AutoModel.from_pretrained(place, dtype=torch.float32)
-    except (OSError, ValueError, AttributeError) as error:
+        body, told = _body(transformers, place)
+    except (OSError, ValueError, AttributeError, KeyError, SafetensorError, RuntimeError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(
             f"no encoder {name!r}: expected a folder with one, or its name on the hub ({reason})"
         ) from None
     assert isinstance(tokenizer, tokenizers.Tokenizer)
+    if problem := _problem(body, tokenizer, told["missing_keys"]):
+        raise InputError(f"no encoder {name!r}: {problem}")
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
     return Encoder(body, tokenizer, name)
+
+
+def _body(transformers: Any, place: str) -> tuple[Any, dict[str, Any]]:
+    """The transformer of an encoder, and what transformers tells of its weights."""
+    how = {"dtype": torch.float32, "output_loading_info": True}
+    try:
+        return transformers.AutoModel.from_pretrained(place, add_pooling_layer=False, **how)
+    except TypeError:  # encoders that never have a pooling layer
+        return transformers.AutoModel.from_pretrained(place, **how)
+
+
+def _problem(body: Any, tokenizer: Any, missing: Iterable[str]) -> str:
+    """What is wrong with an encoder that could be read; "" where nothing is. Layers without weights would be drawn at
+    random, and a tokenizer without words reads nothing: both would be silently useless."""
+    if gone := sorted(name for name in missing if "pooler" not in name):  # what is pooled is not read
+        return f"its weights are not complete ({gone[0]} is missing)"
+    if bad := next((name for name, weight in body.named_parameters() if not weight.isfinite().all()), ""):
+        return f"its weights are damaged ({bad} has values that are no numbers)"
+    known, rows = tokenizer.get_vocab(), body.get_input_embeddings().weight.shape[0]
+    if max(known.values(), default=0) >= rows or len(known) < rows / 2:
+        return f"its tokenizer is not the one of its weights ({len(known)} word pieces, {rows} vectors)"
+    return ""
 
 
 def _minilm() -> Path:

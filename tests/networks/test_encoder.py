@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 
 from dualparse.errors import InputError
 from dualparse.networks import encoder as encoders
@@ -78,3 +82,46 @@ def test_minilm_knows_which_sentences_mean_the_same():
 def test_another_folder_may_stand_in_for_minilm(monkeypatch, tiny_encoder):
     monkeypatch.setenv("DUALPARSE_MINILM", str(tiny_encoder))
     assert open_encoder().width == 32
+
+
+def cut(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:2000])
+
+
+def without_a_layer(folder: Path) -> None:
+    change_weights(folder, lambda tensors: {name: t for name, t in tensors.items() if ".layer.1." not in name})
+
+
+def without_numbers(folder: Path) -> None:
+    change_weights(folder, lambda tensors: {name: t * float("nan") for name, t in tensors.items()})
+
+
+def change_weights(folder: Path, change) -> None:
+    path = folder / "model.safetensors"
+    save_file(change(load_file(path)), path, metadata={"format": "pt"})
+
+
+def of_another_size(folder: Path) -> None:
+    told = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(told | {"hidden_size": 64}))
+
+
+def without_a_tokenizer(folder: Path) -> None:
+    for path in folder.glob("token*"):
+        path.unlink()
+
+
+def with_half_a_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").write_text("{}")
+
+
+@pytest.mark.parametrize(
+    "damage", [cut, without_a_layer, without_numbers, of_another_size, without_a_tokenizer, with_half_a_tokenizer]
+)
+def test_a_damaged_encoder_is_an_error_and_never_a_random_one(tiny_encoder, tmp_path, damage):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "damaged")
+    damage(folder)
+    with pytest.raises(InputError, match=f"no encoder '{folder}'") as told:
+        open_encoder(str(folder))
+    assert "\n" not in str(told.value)
