@@ -29,6 +29,9 @@ NUMBER_OPS = {"=": "", "!=": "not ", "<": "under ", "<=": "at most ", ">": "over
 _COUNT_OPS = NUMBER_OPS | {"=": "exactly ", "<": "fewer than ", ">": "more than "}
 _DATE_OPS = {"=": "in ", "!=": "not in ", "<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}
 _ARTICLE = re.compile(r"^an? ")
+_SAID_OF = re.compile(  # ends of words that are said of things, and some words that are
+    r"(ed|ive|able|ible|ous|ful|less)$|^(new|old|open|free|public|private|vegan|valid|visible|paid|sold|hidden|digital)$"
+)
 _PLAIN_UNITS = ("", "count", "money")
 _ONE_SPELLING = ("percent", "eur", "usd", "gbp")
 
@@ -278,6 +281,8 @@ class Wording:
             return f"that have {rest}" if holds else f"that have no {_ARTICLE.sub('', rest)}"
         if first in ("can", "serves", "allows", "accepts", "offers", "needs", "includes", "does", "takes") and rest:
             return f"where {'' if holds else 'it is not so: '}{phrase}"
+        if not rest and _SAID_OF.search(first):
+            return f"that are {'' if holds else 'not '}{first}"
         return f"{'with' if holds else 'without'} {phrase}"
 
     def _indefinite(self, about: n.Property) -> str:

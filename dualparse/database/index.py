@@ -401,14 +401,19 @@ def stamp(connected: Connected, source: Source) -> str:
 
 
 def _postgres_stamp(connected: Connected, source: Source) -> str:
-    """The server's own counters of changed rows, which lag a moment behind, and the highest keys, which do not."""
+    """The server's own counters of changed rows, which lag a moment behind, and what does not: the highest keys, or how
+    many rows there are."""
     counters = [exp.column(name) for name in ("n_tup_ins", "n_tup_upd", "n_tup_del")]
     query = exp.select("relid", *counters).from_("pg_stat_user_tables").order_by("relid")
     facts: list[object] = [[str(value) for value in row] for row in source.rows(query)]
     for table in connected.database.tables:
-        if table.label and len(table.key) == 1:
-            highest = source.rows(exp.select(exp.Max(this=_column(table.key[0]))).from_(_table(table)))
-            facts.append(str(highest[0][0]))
+        if not table.label:
+            continue
+        newest = exp.select(exp.Max(this=_column(table.key[0]))).from_(_table(table))
+        if len(table.key) > 1 or table.key_kinds[:1] == ("text",):  # of a UUID there is no highest
+            some = exp.select(exp.Literal.number(1)).from_(_table(table)).limit(REREAD).subquery("s")
+            newest = exp.select(exp.Count(this=exp.Star())).from_(some)
+        facts.append(str(source.rows(newest)[0][0]))
     return json.dumps(facts)
 
 

@@ -112,7 +112,9 @@ def _drafts(source: Source, profiles: Sequence[TableProfile], hidden: list[Hidde
         hidden += [Hidden(name, column, "bytes or nested values") for column in bytes_]
         key, told = find_key(source, profile)
         if not key:
-            notes.append(f"{table.name}: left out, because it has no key and no columns that tell its rows apart")
+            notes.append(
+                f"{table.name}: left out, because it has no key and no columns that tell its rows apart; give it one"
+            )
             continue
         if told:
             notes.append(f"{table.name}: {told}")

@@ -20,6 +20,7 @@ from dualparse.errors import InputError
 
 COMPARED = 1_000  # distinct values that are looked up in the other table
 ASTRAY = 0.02  # share of them that may lead nowhere
+MOST_TOGETHER, MOST_TOLD_APART = 20, 1_000_000  # columns, and rows, among which columns are looked for that are a key
 _ROLES = frozenset(  # words of a column that stand for a person, whatever people are called there
     ["manager", "boss", "supervisor", "head", "leader", "lead", "owner", "author", "assignee", "creator", "captain"]
     + ["coach", "trainer", "teacher", "instructor", "lecturer", "advisor", "mentor", "tutor", "chair", "host", "judge"]
@@ -45,7 +46,34 @@ def find_key(source: Source, profile: TableProfile) -> tuple[tuple[str, ...], st
         return (candidates[0].name,), f"no key declared; every value of {candidates[0].name} is different (inferred)"
     if _has_rowid(source, profile):
         return (ROW,), "no key: its rows can be counted and listed, but not named"
-    return (), ""
+    together = _together(source, profile)
+    return together, f"no key declared; {_listed(together)} together tell its rows apart (inferred)" if together else ""
+
+
+def _together(source: Source, profile: TableProfile) -> tuple[str, ...]:
+    """Columns that together tell the rows of a view, or of a table without a key, apart. Those that measure something
+    are done without first, so that what is left are names, days and keys."""
+    filled = [column for column in profile.columns if column.filled and column.kind not in ("bytes", "boolean")]
+    if not 0 < profile.rows <= MOST_TOLD_APART or len(filled) > MOST_TOGETHER:
+        return ()
+    measures = [c for c in filled if c.kind == "number" and not set(names.KEY_WORDS) & set(names.split(c.name))]
+    kept = filled
+    if not _different(source, profile, kept):
+        return ()
+    for column in [*measures, *(column for column in reversed(filled) if column not in measures)]:
+        fewer = [each for each in kept if each is not column]
+        if fewer and _different(source, profile, fewer):
+            kept = fewer
+    return tuple(column.name for column in kept)
+
+
+def _different(source: Source, profile: TableProfile, columns: Sequence[Profile]) -> bool:
+    """Whether no two rows are alike in these columns."""
+    chosen = [exp.column(column.name, quoted=True) for column in columns]
+    rows = exp.select(*chosen).distinct().from_(profile.table.expression()).subquery("s")
+    count = exp.select(exp.Count(this=exp.Star())).from_(rows)
+    full = exp.select(*(exp.Count(this=column) for column in chosen)).from_(profile.table.expression())
+    return int(source.rows(count)[0][0]) == profile.rows == min(map(int, source.rows(full)[0]))
 
 
 def _says_key(column: Profile, profile: TableProfile) -> bool:

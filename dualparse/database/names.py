@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import inflect
 
-_PREFIXES = ("tbl", "dim", "fct", "fact", "stg", "vw")
+_PREFIXES = ("tbl", "dim", "fct", "fact", "stg", "vw", "v", "mv")
 _SHORT = {  # what people write short in identifiers
     "yr": "year",
     "qty": "quantity",

@@ -43,6 +43,8 @@ _CLASSES: tuple[tuple[type, str], ...] = (
     (sql_types.Numeric, NUMBER),
     (sql_types.Float, NUMBER),
     (sql_types.LargeBinary, BYTES),
+    (sql_types.JSON, BYTES),
+    (sql_types.ARRAY, BYTES),
     (sql_types.String, TEXT),
     (sql_types.Uuid, TEXT),
     (sql_types.Enum, TEXT),
@@ -179,15 +181,12 @@ def _add(tables: list[RawTable], notes: list[str], inspector: Inspector, name: s
 
 def _table(inspector: Inspector, name: str, schema: str, view: bool) -> RawTable:
     place: dict[str, Any] = {"table_name": name, "schema": schema or None}
-    columns = tuple(RawColumn(c["name"], _kind(c["type"]), str(c["type"])) for c in inspector.get_columns(**place))
+    declared = inspector.get_columns(**place)
+    typed = inspector.dialect.name == "postgresql"
+    columns = tuple(RawColumn(c["name"], _kind(c["type"], typed), str(c["type"])) for c in declared)
     if view:
         return RawTable(name, columns, schema, view=True)
     keys = inspector.get_foreign_keys(**place)
-    places = [column.name for column in columns]
-
-    def place_of(key: ForeignKey) -> list[int]:
-        return [places.index(column) for column in key.columns]
-
     indexes = [index for index in inspector.get_indexes(**place) if index.get("unique")]
     told: list[Any] = [*inspector.get_unique_constraints(**place), *indexes]
     unique = [tuple(each["column_names"]) for each in told]
@@ -196,7 +195,7 @@ def _table(inspector: Inspector, name: str, schema: str, view: bool) -> RawTable
         columns,
         schema,
         key=tuple(inspector.get_pk_constraint(**place)["constrained_columns"]),
-        foreign_keys=tuple(sorted((_foreign_key(inspector, key, schema) for key in keys), key=place_of)),
+        foreign_keys=tuple(_foreign_key(inspector, key, schema) for key in keys),
         unique=tuple(dict.fromkeys(columns for columns in unique if all(columns))),
     )
 
@@ -211,7 +210,11 @@ def _foreign_key(inspector: Inspector, key: Any, schema: str) -> ForeignKey:
     return ForeignKey(columns, target, referred, target_schema)
 
 
-def _kind(type_: Any) -> str:
+def _kind(type_: Any, typed: bool) -> str:
+    """What a column of a type holds; `typed` where a type nobody knows is one whose values may not even be compared,
+    rather than none at all."""
+    if typed and isinstance(type_, sql_types.NullType):
+        return BYTES
     kind = next((kind for cls, kind in _CLASSES if isinstance(type_, cls)), UNKNOWN)
     return NUMBER if kind == INTEGER and isinstance(type_, sql_types.Numeric) else kind
 

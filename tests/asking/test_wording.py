@@ -61,6 +61,8 @@ STAFF = {
     "( filter ( all employee ) hired_on = ( date 2020 3 1 ) )": "employees hired on 1 March 2020",
     "( filter ( all employee ) hired_on missing )": "employees not hired",
     "( argmax ( all employee ) hired_on )": "employees with the latest hired date",
+    "( filter ( all employee ) insured )": "employees that are insured",
+    "( filter ( all employee ) insured = false )": "employees that are not insured",
     "( filter ( all employee ) visits present )": "employees with visits",
     "( filter ( all employee ) ( count ( get it !employee.reports_to ) ) = ( number 1 ) )": (
         "employees with exactly 1 employee that reports to them"
@@ -78,8 +80,8 @@ STAFF = {
 def staff(tmp_path_factory) -> tuple[Checker, Words]:
     place = tmp_path_factory.mktemp("staff")
     script = """CREATE TABLE employees (employee_id INTEGER PRIMARY KEY, name TEXT, hired_on DATE, visits INTEGER,
-      reports_to INTEGER REFERENCES employees (employee_id));
-      INSERT INTO employees VALUES (1, 'Ann Lee', '2019-01-02', 4, NULL), (2, 'Bo Dahl', '2020-03-01', 7, 1)"""
+      insured BOOLEAN, reports_to INTEGER REFERENCES employees (employee_id));
+      INSERT INTO employees VALUES (1, 'Ann Lee', '2019-01-02', 4, 1, NULL), (2, 'Bo Dahl', '2020-03-01', 7, 0, 1)"""
     sqlite_file(place / "staff.sqlite", script)
     connect(locate(str(place / "staff.sqlite")), place / "folder")
     connected = read_connected(place / "folder")

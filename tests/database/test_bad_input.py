@@ -144,6 +144,27 @@ def test_a_table_in_postgresql_nobody_may_read(postgres_url, tmp_path):
     assert any("diary: left out, because it cannot be read" in note for note in report.notes)
 
 
+def test_postgresql_with_uuids_for_keys_and_types_that_cannot_be_compared(read, postgres_url):
+    with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as connection:
+        connection.execute("CREATE DATABASE types")
+    with psycopg.connect(f"{postgres_url}/types") as connection:
+        connection.execute(
+            "CREATE TABLE shops (id uuid PRIMARY KEY, name text, place point, notes json, page xml, tags text[])"
+        )
+        row = """INSERT INTO shops VALUES (gen_random_uuid(), 'Nook', '(1,2)', '"new"', '<a/>', '{a}')"""
+        connection.execute(row)
+    report, found = read(f"{postgres_url}/types")
+    assert [each.name for each in found.by_name["shop"].properties] == ["name"]
+    assert [each.column for each in report.hidden] == ["place", "notes", "page", "tags"]
+    with index_of(read_connected(report.folder)) as index:
+        assert [each.value for each in candidates("where is the nook", index)] == ["Nook"]
+    with psycopg.connect(f"{postgres_url}/types") as connection:
+        connection.execute(row.replace("Nook", "Attic"))
+    with index_of(read_connected(report.folder)) as index, open_source(locate(f"{postgres_url}/types")) as source:
+        [attic] = candidates("where is the attic", index)
+        assert Runner(source, found).answer(f"( get {attic.keys[0]} name )").values == [("Attic",)]
+
+
 def test_a_server_that_does_not_answer(refused):
     assert "no server answers there" in refused("postgresql://ann@127.0.0.1:1/shop")
 
@@ -210,6 +231,18 @@ def test_null_everywhere(read, tmp_path):
 def test_an_empty_table(read, tmp_path):
     _, found = read(sqlite_file(tmp_path / "a.sqlite", "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)"))
     assert found.by_name["t"].label == ("name",)
+
+
+def test_a_view_without_a_column_of_different_values_has_a_key_of_several(read, tmp_path):
+    script = """
+        CREATE TABLE games (id INTEGER PRIMARY KEY, season TEXT, club TEXT, goals INTEGER);
+        INSERT INTO games (season, club, goals) VALUES ('1', 'A', 2), ('1', 'A', 1), ('1', 'B', 3), ('2', 'A', 3);
+        CREATE VIEW v_standing AS SELECT season, club, SUM(goals) AS pts FROM games GROUP BY season, club;
+        CREATE VIEW v_twice AS SELECT season, club FROM games"""
+    report, found = read(sqlite_file(tmp_path / "league.sqlite", script))
+    assert found.by_name["standing"].key == ("season", "club")
+    assert "v_standing: no key declared; season, club together tell its rows apart (inferred)" in report.notes
+    assert any(note.startswith("v_twice: left out, because it has no key") for note in report.notes)
 
 
 def test_a_view_of_a_table_that_is_gone_is_left_out_and_told(read, shop):
