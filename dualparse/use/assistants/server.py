@@ -34,7 +34,7 @@ READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_
 
 Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION, description="A question in plain English.")]
 Form = Annotated[str, Field(min_length=1, max_length=MAX_FORM, description="A form, as `ask` gives it.")]
-Rows = Annotated[int, Field(ge=1, le=MOST_PAGE, description="Rows at most.")]
+Rows = Annotated[int, Field(strict=True, ge=1, le=MOST_PAGE, description="Rows at most.")]
 
 
 class Told(ReplyOut):

@@ -21,7 +21,8 @@ Question = Annotated[
 Form = Annotated[
     str, Field(min_length=1, max_length=MAX_FORM, examples=["( count ( all hut ) )"], description="A logical form.")
 ]
-Count = Annotated[int, Field(ge=1, le=MAX_K, description="How many at most.")]
+# `strict`: neither true nor a text is a number.
+Count = Annotated[int, Field(strict=True, ge=1, le=MAX_K, description="How many at most.")]
 
 
 class ParseRequest(_Request):
@@ -29,8 +30,8 @@ class ParseRequest(_Request):
     k: Count = 5
 
 
-Offset = Annotated[int, Field(ge=0, le=10_000_000, description="Rows to leave out before the first.")]
-Limit = Annotated[int, Field(ge=1, le=MOST_PAGE, description="Rows at most.")]
+Offset = Annotated[int, Field(strict=True, ge=0, le=10_000_000, description="Rows to leave out before the first.")]
+Limit = Annotated[int, Field(strict=True, ge=1, le=MOST_PAGE, description="Rows at most.")]
 
 
 class AskRequest(_Request):
