@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,15 @@ def test_pieces_with_other_seeds_add_up_to_one_line(tmp_path):
     assert (told["cases"], told["failures"], told["seconds"], told["seeds"]) == (1_000, 1, 91, [1, 2])
     assert told["kinds"] == {"error": 100, "rows": 900} and told["figures"] == {"slowest, s": 0.5, "a": 1, "b": 2}
     assert "| sql | 1,000 forms to SQL | 1 | 1.5 | 1, 2 |" in table(path)
+
+
+def test_pieces_that_end_at_the_same_moment_are_all_counted(tmp_path):
+    def add(seed: int) -> None:
+        store(tmp_path / "c.json", Outcome("sql", 10, 0, 1.0), seed=seed, more=True)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(1, 17)))
+    assert json.loads((tmp_path / "c.json").read_text())["parts"]["sql"]["cases"] == 160
 
 
 @pytest.mark.parametrize(("name", "said"), [("sql", "counts the cases of seed 2 already"), ("load", "no more")])

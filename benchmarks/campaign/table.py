@@ -14,6 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 import dualparse
 from benchmarks.campaign.supervise import Outcome
 from benchmarks.campaign.worker import PARTS, part_class
@@ -64,12 +66,13 @@ def store(path: Path, outcome: Outcome, *, seed: int, more: bool = False) -> Non
         "python": platform.python_version(),
         "versions": {"dualparse": dualparse.__version__} | {name: version(name) for name in VERSIONS},
     }
-    stored = _read(path)
-    if more and outcome.name in stored:
-        told = _added(stored[outcome.name], told)
-    parts = stored | {outcome.name: told}
-    ordered = {name: parts[name] for name in PARTS if name in parts}
-    write_text(path, json.dumps({"parts": ordered}, indent=1) + "\n")
+    with FileLock(path.with_name(".lock")):  # pieces may run side by side, one on each core
+        stored = _read(path)
+        if more and outcome.name in stored:
+            told = _added(stored[outcome.name], told)
+        parts = stored | {outcome.name: told}
+        ordered = {name: parts[name] for name in PARTS if name in parts}
+        write_text(path, json.dumps({"parts": ordered}, indent=1) + "\n")
 
 
 def seeds_of(path: Path, name: str) -> list[int]:
