@@ -22,7 +22,7 @@ from dualparse import manifest
 from dualparse.asking.journal import Journal, read_journal
 from dualparse.asking.memory import read_lessons
 from dualparse.asking.trust import read_trust
-from dualparse.config import make_recipe, read_recipe
+from dualparse.config import dotted, make_recipe, read_recipe
 from dualparse.domains.embedded import EMBEDDED
 from dualparse.domains.folder import load
 from dualparse.domains.registry import open_domain
@@ -30,7 +30,7 @@ from dualparse.errors import InputError
 from dualparse.files import FULL, write_text
 from dualparse.lab.mistakes import read_mistakes
 from dualparse.lab.store import Store
-from dualparse.lab.sweep.grid import read_grid
+from dualparse.lab.sweep.grid import cells_of, read_grid
 from dualparse.lf.grammar import read_grammar
 from dualparse.lines import numbered_lines, read_regular
 from dualparse.runs import Run
@@ -218,6 +218,48 @@ def test_a_grid_reads_no_methods_from_elsewhere(tmp_path):
         (tmp_path / "grid" / "x.toml").write_text(f'methods = "{place}"\n')
         with pytest.raises(InputError, match="leads out of the folder of the grid"):
             read_grid(tmp_path / "grid" / "x.toml")
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../../secret.toml", "link.toml"])
+def test_a_grid_takes_no_recipe_from_elsewhere(tmp_path, name):
+    (tmp_path / "secret.toml").write_text('domain = "trails"\n')
+    own = tmp_path / "own" / "grids"
+    own.mkdir(parents=True)
+    (own / "link.toml").symlink_to(tmp_path / "secret.toml")
+    grid = own / "x.toml"
+    grid.write_text(f'recipe = "{name}"\n[axes]\nseed = [1]\n')
+    with pytest.raises(InputError, match="leads out of the folder of the grid, and into no recipes/"):
+        cells_of(read_grid(grid), grid)
+    (tmp_path / "own" / "recipes").mkdir()
+    (tmp_path / "own" / "recipes" / "y.toml").write_text('domain = "trails"\n')
+    grid.write_text('recipe = "y.toml"\n[axes]\nseed = [1]\n')
+    assert [cell.recipe.domain for cell in cells_of(read_grid(grid), grid)] == ["trails"]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["data.queries", "data.labeled", "start_from", "model.word_vectors", "model.encoder", "domain"],
+)
+def test_a_recipe_names_no_file_from_elsewhere_unless_somebody_types_it(tmp_path, monkeypatch, setting):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "own").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    recipe, settings = tmp_path / "own" / "x.toml", {"domain": "trails"}
+
+    def written(value: str) -> Path:
+        lines = [f'{key} = "{told}"' for key, told in (settings | {setting: value}).items()]
+        recipe.write_text("\n".join(sorted(lines, key=lambda line: line.startswith("data."))) + "\n")
+        return recipe
+
+    for value in ("/etc/passwd", "../../secret.tsv", "~/secret.tsv"):
+        with pytest.raises(InputError, match=f"x.toml: {setting}: .* leads out of the folder .* --set {setting}="):
+            read_recipe(written(value))
+    for value in (str(tmp_path / "own" / "a"), "below/a", str(tmp_path / "here" / "a")):
+        read_recipe(written(value))
+    typed = read_recipe(written("mine"), overrides=[f'{setting}="/elsewhere"'])
+    assert dict(dotted(typed.model_dump()))[setting] == "/elsewhere"
+    with pytest.raises(InputError, match="leads out"):  # a grid is somebody's, too
+        read_recipe(written("mine"), overrides=[f'{setting}="/elsewhere"'], given="x.toml (grid)")
 
 
 def test_a_grid_reads_the_methods_of_the_folder_above(tmp_path):

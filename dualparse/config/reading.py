@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from dualparse.config.recipe import Recipe
+from dualparse.config.telling import dotted
 from dualparse.errors import InputError
 from dualparse.migration import migrate, schema_of
 from dualparse.suggest import unknown_name
@@ -17,11 +18,34 @@ from dualparse.toml import DEEPEST, parse_toml, read_toml
 
 MOST_OVERRIDE = 10_000  # characters of one `--set`
 
+FILES = ("domain", "start_from", "data.labeled", "data.queries", "model.word_vectors", "model.encoder")  # or folders
+
 
 def read_recipe(path: Path, *, overrides: Sequence[str] = (), given: Path | str = "--set") -> Recipe:
     """A recipe file, with `a.b=value` overrides on top (the value as TOML writes it; bare words are text). Errors name
-    the file, or where the overrides were `given` if it is right without them."""
-    return make_recipe(read_toml(path, kind="recipe"), overrides=overrides, path=path, given=given)
+    the file, or where the overrides were `given` if it is right without them. Files that it names are below its folder
+    or the one where we are, unless somebody has typed (`--set`) that they are not."""
+    recipe = make_recipe(read_toml(path, kind="recipe"), overrides=overrides, path=path, given=given)
+    typed = [override.partition("=")[0].strip() for override in overrides] if given == "--set" else []
+    told = dict(dotted(recipe.model_dump()))
+    for key in FILES:
+        allowed = any(f"{key}.".startswith(f"{name}.") for name in typed)
+        if isinstance(told[key], str) and not allowed and not _is_below(told[key], (path.parent, Path())):
+            raise InputError(
+                f"{key}: {told[key][:80]!r} leads out of the folder of the recipe, and out of this one; "
+                f"if that is meant: --set {key}=...",
+                path=path,
+            )
+    return recipe
+
+
+def _is_below(name: str, folders: Sequence[Path]) -> bool:
+    """Whether what a setting names is below one of these folders; so are names that are no paths."""
+    try:
+        file = Path(name).expanduser().resolve()
+        return any(file.is_relative_to(folder.resolve()) for folder in folders)
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a name too long, a home that is not there
+        return False
 
 
 def make_recipe(

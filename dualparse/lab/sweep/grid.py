@@ -28,11 +28,14 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+import dualparse
 from dualparse.config import Closed, Recipe, dotted, inline, read_recipe
 from dualparse.errors import InputError
 from dualparse.lab.sharing import fingerprint
 from dualparse.suggest import unknown_name
 from dualparse.toml import read_toml
+
+PACKAGE = Path(dualparse.__file__).resolve().parent
 
 Method = dict[str, Any]
 
@@ -71,18 +74,24 @@ class Cell:
 
 
 def _methods_file(path: Path, name: str) -> Path:
-    """A file where those of methods are: somebody else's grid reads no other file of ours."""
+    """A file where those of methods are."""
     found = path.parent / name
+    _stays(found, name, path, "methods")
+    return found
+
+
+def _stays(found: Path, name: str, path: Path, kind: str) -> None:
+    """A file that a grid names is below its folder, in the folder of that kind of one above, or came with dualparse:
+    somebody else's grid reads no file of ours."""
     try:
         folder, target = path.parent.resolve(), found.resolve()
     except (OSError, RuntimeError, ValueError):  # links in a circle, a name too long
         inside = False
     else:
-        places = [folder, *(parent / "methods" for parent in folder.parents)]
+        places = [folder, PACKAGE, *(parent / kind for parent in folder.parents)]
         inside = any(target.is_relative_to(place) for place in places)
     if not inside:
-        raise InputError(f"{name[:80]!r} leads out of the folder of the grid, and into no methods/", path=path)
-    return found
+        raise InputError(f"{name[:80]!r} leads out of the folder of the grid, and into no {kind}/", path=path)
 
 
 def read_grid(path: Path) -> Grid:
@@ -158,7 +167,11 @@ def _check(grid: Grid, path: Path) -> None:
 
 def _find_recipe(name: str, grid: Path) -> Path:
     places = [*(folder / "recipes" / name for folder in grid.resolve().parents), grid.parent / name]
-    return next((place for place in places if place.is_file()), Path("recipes") / name)
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        return Path("recipes") / name
+    _stays(found, name, grid, "recipes")
+    return found
 
 
 def _plain(value: object) -> str:
