@@ -7,6 +7,7 @@ can sensibly hold is far below what would hurt.
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -45,9 +46,12 @@ def parse_toml(text: str, *, path: Path | None = None) -> dict[str, Any]:
         told = tomllib.loads(text)
     except RecursionError:
         raise InputError("not TOML: nested too deeply", path=path) from None
-    except ValueError as error:  # of the reader, or of a number with thousands of digits
+    except tomllib.TOMLDecodeError as error:
         message, place = _place(str(error))
         raise InputError(f"not TOML: {message}", path=path, line=place) from None
+    except ValueError:
+        most = sys.get_int_max_str_digits()
+        raise InputError(f"not TOML for people: a number with more than {most} digits", path=path) from None
     level: list[Any] = [told]
     depth = 0
     while level:

@@ -67,6 +67,11 @@ def test_toml_of_strangers_is_read_in_bounded_time(kind, tmp_path):
     assert time.process_time() - started < 2
 
 
+def test_too_many_digits_are_told_in_words_for_people():
+    with pytest.raises(InputError, match=r"a number with more than \d+ digits$"):
+        parse_toml(BOMBS["digits"])
+
+
 @given(st.text(alphabet="abc=.[]{}\"'\n,# 1-", max_size=200))
 def test_any_text_is_toml_or_an_error(text):
     try:
