@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
+from dualparse.asking.lexis import verbs
 from dualparse.domains import ordinary
 from dualparse.domains.lexicon import Lexicon
 
@@ -26,9 +27,11 @@ Words = Sequence[str]
 def common_words() -> frozenset[str]:
     """Words of any question, which say nothing about what it is about."""
     text = files("dualparse.asking").joinpath("everyday.txt").read_text(encoding="utf-8")
-    return ordinary.common_words() | {
-        word for line in text.splitlines() if not line.startswith("#") for word in line.split()
-    }
+    return (
+        verbs()
+        | ordinary.common_words()
+        | {word for line in text.splitlines() if not line.startswith("#") for word in line.split()}
+    )
 
 
 class Familiar:

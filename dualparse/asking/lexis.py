@@ -146,6 +146,12 @@ def _forms() -> Mapping[str, str]:
 
 
 @cache
+def verbs() -> frozenset[str]:
+    """Verbs that everybody uses, in those of their forms that no rule makes."""
+    return frozenset(_forms()) | frozenset(_forms().values())
+
+
+@cache
 def lexis() -> Lexis:
     """The file that ships."""
     text = (files("dualparse.asking") / "lexis.txt").read_text(encoding="utf-8")

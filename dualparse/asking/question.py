@@ -39,7 +39,14 @@ UNITS = {
     **dict.fromkeys(("gb", "gigabyte", "gigabytes"), "gb"),
     **dict.fromkeys(("byte", "bytes"), "byte"),
 }
-_SUFFIX = {"k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000, "billion": 1_000_000_000}
+_SUFFIX = {
+    "k": 1_000,
+    "thousand": 1_000,
+    "grand": 1_000,
+    "m": 1_000_000,
+    "million": 1_000_000,
+    "billion": 1_000_000_000,
+}
 STOP = lexis().empty
 _BEFORE: tuple[tuple[tuple[str, ...], str], ...] = tuple(
     (tuple(words.split()), op)
@@ -360,7 +367,8 @@ _CUES: tuple[tuple[str, str], ...] = (
     (SUM, "total|sum|overall|altogether|combined|together|in all|how much|summed"),
     (AVG, "average|mean|on average|typical|typically|avg|averages"),
     (SHARE, "percentage|percent|share|proportion|fraction|what part|%"),
-    (EACH, "for each|in each|per|each|for every|in every|broken down by|grouped by|split by|by each|respective"),
+    (EACH, "for each|in each|per|each|for every|in every|by each|respective"),
+    (EACH, "broken down by|break down|breakdown of|grouped by|split by"),
     (
         ORDER,
         "ordered by|sorted by|sort by|order by|ranked by|rank|ranked|alphabetical|alphabetically|in order of|sorted",
