@@ -20,6 +20,7 @@ from rich.console import Console
 from dualparse.config import read_recipe
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
+from dualparse.engines.cores import settle_threads
 from dualparse.fetch.benchmarks import data_dir
 from dualparse.lab.report.paper import DOMAINS
 from dualparse.training.run import choose_device
@@ -61,6 +62,7 @@ def main() -> None:
 @app.command()
 def train(work: Work, names: Names = None) -> None:
     """Train the runs that are not there yet."""
+    settle_threads()
     for name in names or RUNS:
         recipe, overrides = RUNS[name]
         settings = read_recipe(RECIPES / f"{recipe}.toml", overrides=overrides)

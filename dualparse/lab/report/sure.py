@@ -36,9 +36,9 @@ ABOUT = (
     "Every answer has a probability of being right, fitted on dev questions. The calibration error is how far these "
     "probabilities and the share of right answers are apart, over ten bins; *by chance* is what it would be if every "
     "probability were exact, which is more where there are few questions: *pooled* is the error of all questions of "
-    "OVERNIGHT in one table. A question is answered from the probability on that gave the precision asked for on dev; "
-    "the columns after it are test questions. *The others* cannot be answered: they are off topic, nonsense, in "
-    "another language, or about what the data does not have ([benchmarks/offtopic](../../benchmarks/offtopic/))."
+    "OVERNIGHT in one table. A question is answered from the probability on that promised the precision "
+    "asked for on dev; the columns after it are test questions. *The others* cannot be answered: they are off topic, "
+    "nonsense, in another language, or about what the data does not have ([benchmarks/offtopic](../../benchmarks/offtopic/))."
 )
 
 Row = Mapping[str, Any]
