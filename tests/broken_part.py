@@ -76,3 +76,13 @@ def _multiply() -> str:
     import torch
 
     return str(float((torch.ones(300, 300) @ torch.ones(300, 300)).sum()))
+
+
+class Few(Breaking):
+    """Three cases, each longer than the part's share of the time."""
+
+    numbers = 3
+
+    def case(self, number: int) -> Counter[str]:
+        time.sleep(0.2)
+        return Counter({str(number): 1})

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.campaign import supervise
+from benchmarks.campaign import load, supervise
+from benchmarks.campaign.serving import serving
 from benchmarks.campaign.supervise import Outcome, run_part
 from benchmarks.campaign.table import BEGIN, END, put_into, store, table
 from benchmarks.campaign.worker import PARTS, part_class
@@ -19,7 +20,7 @@ from benchmarks.campaign.worker import PARTS, part_class
 ROOT = Path(__file__).parents[1]
 CASES = {"forms": 400, "sql": 60, "readers": 60, "damage": 20}  # tried here, one after the other
 IN_A_PROCESS = {"kills": 2, "fill": 3, "races": 4}
-# Of requests and load it is tests/use/service/: test_openapi.py, test_doors.py, test_apart.py.
+# Of requests it is tests/use/service/: test_openapi.py, test_doors.py, test_apart.py.
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -81,6 +82,21 @@ def test_a_part_that_never_gets_ready_is_one_failure(tmp_path, monkeypatch):
     outcome = run_part("broken_part:NeverDone", seed=1, seconds=60.0, cases=20, failures=tmp_path)
     assert (outcome.cases, outcome.failures) == (1, 1)
     assert "no end after 2 seconds" in next(tmp_path.iterdir()).read_text()
+
+
+def test_the_load_begins_and_its_clients_get_answers(tmp_path, monkeypatch):
+    """With the smallest run there is; what its scenes promise is measured on a machine that does nothing else."""
+    small = {"model": {"embedding": 4, "hidden": 4}, "train": {"epochs": 1}, "data": {"labeled": 0.05}}
+    monkeypatch.setattr(load, "SMALL", load.SMALL | small)
+    part = load.Load(tmp_path, seed=1, seconds=1.0)
+    with serving(part.run) as server:
+        seen = part._ask(server, 4, 1.0)
+    assert set(seen.counted) == {"200"} and seen.quantile(0.99) < float("inf")
+
+
+def test_a_part_of_few_cases_tries_them_all_whatever_the_time(tmp_path):
+    outcome = run_part("broken_part:Few", seed=1, seconds=0.1, cases=20, failures=tmp_path)
+    assert outcome.kinds == {"0": 1, "1": 1, "2": 1} and not outcome.failures
 
 
 def test_a_copy_of_a_worker_does_not_wait_for_threads_of_torch(tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from benchmarks.campaign.part import Part, promise
 from benchmarks.campaign.serving import HEALTHY, Server, serving
@@ -95,7 +96,7 @@ class Load(Part):
         ]
 
     def _trained(self) -> Path:
-        list(train(make_recipe(SMALL), self.place / "run"))
+        list(train(make_recipe(SMALL), self.place / "run", device=torch.device("cpu")))
         return self.place / "run"
 
     def case(self, number: int) -> Counter[str]:

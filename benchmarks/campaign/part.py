@@ -46,7 +46,7 @@ class Part(ABC):
     cases: ClassVar[int]  # how many of them are a whole campaign
     share: ClassVar[float]  # of the time of a campaign
     patience: ClassVar[float] = 60.0  # seconds after which a case counts as hanging
-    numbers: ClassVar[int] = sys.maxsize  # how many different cases there are
+    numbers: ClassVar[int] = sys.maxsize  # how many different cases there are; where few, all are tried, time or not
     memory: ClassVar[int] = 0  # bytes that the process may map; 0: as many as there are
     forks: ClassVar[bool] = (
         False  # whether it copies its process: threads of torch do not come along, and are waited for
