@@ -38,7 +38,8 @@ ABOUT = (
     "probability were exact, which is more where there are few questions: *pooled* is the error of all questions of "
     "OVERNIGHT in one table. A question is answered from the probability on that promised the precision "
     "asked for on dev; the columns after it are test questions. *The others* cannot be answered: they are off topic, "
-    "nonsense, in another language, or about what the data does not have ([benchmarks/offtopic](../../benchmarks/offtopic/))."
+    "nonsense, in another language, or about what the data does not have "
+    "([benchmarks/offtopic](../../benchmarks/offtopic/))."
 )
 
 Row = Mapping[str, Any]
