@@ -15,8 +15,8 @@ matching    side by side: the rows of OVERNIGHT that learn to match, the dearest
             cell, and stores nothing in results/
 
 A part that takes longer is ended. What it has trained by then is kept in runs/, and the same command goes on with it.
-Ends with code 1 where a part fails or is not over. On a machine without the history of the project, unpack the earlier
-version elsewhere first (`python -m benchmarks.versions --before COMMIT --unpack`) and hand over its folder.
+Ends with code 1 where a part fails or is not over. Where a machine has neither the packages nor the data nor the
+history of the project, every part takes them from that file.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ import torch
 PARTS = ("parity", "versions", "regression", "networks", "matching")
 RESULTS = Path("results")
 BEFORE = "3d07beb"  # the last version with one network and its engines in one
+EARLIER, COMMIT = "earlier", "commit"  # among what was packed: a folder with that version, and which one this is
 TOGETHER = 16  # processes on one card
 GRID = "grids/table3.toml"
 CELLS = ("atis-attptr,seed=*", "atis-attptr-dual-lf,seed=*")
@@ -110,7 +111,14 @@ def surroundings(packed: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": packed / "cache",
     }
     alone = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONUNBUFFERED": "1"}
-    return {name: str(path) for name, path in told.items()} | {"PYTHONPATH": os.pathsep.join(packages)} | alone
+    commit = (packed / COMMIT).read_text(encoding="utf-8").strip()
+    named = {"PYTHONPATH": os.pathsep.join(packages), "DUALPARSE_COMMIT": os.environ.get("DUALPARSE_COMMIT", commit)}
+    return {name: str(path) for name, path in told.items()} | named | alone
+
+
+def earlier(packed: Path) -> str:
+    """The folder with the earlier version that was packed."""
+    return next(str(folder) for folder in sorted((packed / EARLIER).iterdir()))
 
 
 @contextmanager
@@ -129,11 +137,11 @@ def let_in_together() -> Iterator[dict[str, str]]:
                 subprocess.run([MPS], input="quit\n", text=True, env=os.environ | told, timeout=ENDING)
 
 
-def run(all_of: Sequence[Sequence[str]], seconds: float) -> int:
+def run(all_of: Sequence[Sequence[str]], seconds: float, more: Mapping[str, str] | None = None) -> int:
     """The first exit code that is not 0; 1 where time is up, after the last command was told to end."""
     ends = time.monotonic() + seconds
     for command in all_of:
-        if code := together([command], ends - time.monotonic()):
+        if code := together([command], ends - time.monotonic(), more):
             return code
     return 0
 
@@ -185,9 +193,9 @@ def match(packed: Path, seconds: float, *, tiny: bool = False) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--before", default=BEFORE, help="versions: a commit, or a folder with an earlier version")
+    parser.add_argument("--before", help="versions: a commit, or a folder with an earlier version")
     parser.add_argument("--minutes", type=float, default=9.5, help="after which the part is ended")
-    parser.add_argument("--packed", type=Path, default=PACKED, help="matching: what `python -m benchmarks.pack` made")
+    parser.add_argument("--packed", type=Path, default=PACKED, help="what `python -m benchmarks.pack` made")
     parser.add_argument("--tiny", action="store_true", help="matching: a few updates on a CPU, to see that it starts")
     told = parser.parse_args()
     if told.part == "matching":
@@ -195,7 +203,11 @@ def main() -> int:
     if not torch.cuda.is_available():
         print("no GPU here", file=sys.stderr)
         return 2
-    return run(commands(told.part, told.before), 60 * told.minutes)
+    before, around = told.before, {}
+    if told.packed.is_file():
+        folder = unpacked(told.packed.resolve())
+        before, around = before or earlier(folder), surroundings(folder)
+    return run(commands(told.part, before or BEFORE), 60 * told.minutes, around)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""What a machine without a network needs for `make card PART=matching`, in one file that travels beside the tree.
+"""What a machine without a network needs for `make card`, in one file that travels beside the tree.
 
-    python -m benchmarks.pack [--fewshot FOLDER] [--python 3.12] [--out build/card.zip]
+    python -m benchmarks.pack [--fewshot FOLDER] [--before COMMIT] [--python 3.12] [--out build/card.zip]
 
 minilm/     MiniLM in half precision, with those word pieces alone that occur in the questions and utterances
 known.json  what `benchmarks.matching` reads of OVERNIGHT: reading takes minutes, and needs more packages
-data/       ATIS, and the word vectors that its recipes begin with
+data/       ATIS, OVERNIGHT, and the word vectors that their recipes begin with
+earlier/    the version that the part `versions` compares with, in a folder named by its commit
+commit      which version this is
 site/       the packages of dualparse that do not come with torch or transformers, for that version of Python
 
 `FOLDER` has the published few-label splits of OVERNIGHT; without it the rows of few labels are left out. Packages are
@@ -28,12 +30,15 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import torch
 from safetensors.torch import save_file
 
+from benchmarks.card import BEFORE, COMMIT, EARLIER
 from benchmarks.matching import Asked, read_domains
+from benchmarks.versions import folder_of
 from dualparse.data.examples import read_examples
 from dualparse.domains.overnight import DOMAINS
 from dualparse.errors import InputError
 from dualparse.fetch.benchmarks import data_dir, glove_path, require
 from dualparse.files import replacing, write_text
+from dualparse.lab.sweep.jobs import current_commit
 from dualparse.networks.encoder import MINILM, Encoder, open_encoder
 
 ROOT = Path(__file__).parents[1]
@@ -116,13 +121,22 @@ def texts_of(asked: Iterable[Asked]) -> Iterator[str]:
 
 
 def pack_data(folder: Path) -> list[str]:
-    """ATIS and its word vectors; returns the questions."""
+    """ATIS, OVERNIGHT and the word vectors; returns the questions of ATIS."""
     atis = require("atis")
-    shutil.copytree(atis, folder / "atis", copy_function=shutil.copyfile)
+    for found in (atis, require("overnight")):
+        shutil.copytree(found, folder / found.name, copy_function=shutil.copyfile)
     if glove := glove_path():
         shutil.copytree(glove.parent, folder / glove.parent.relative_to(data_dir()), copy_function=shutil.copyfile)
     files = sorted(atis.glob("*.tsv"))
     return [" ".join(each.query) for file in files for each in read_examples(file) if each.query]
+
+
+def pack_code(folder: Path, commit: str) -> None:
+    """An earlier version, in a folder named by its commit, and which commit this one is."""
+    shutil.copytree(
+        folder_of(commit), folder / EARLIER / Path(commit).name, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    write_text(folder / COMMIT, current_commit())
 
 
 def pack_packages(folder: Path, python: str, packages: Sequence[str] = PACKAGES) -> None:
@@ -150,12 +164,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fewshot", type=Path, help="folder with the published few-label splits, DOMAIN.N.txt")
     parser.add_argument("--python", default="3.12", help="the version of Python there")
+    parser.add_argument("--before", default=BEFORE, help="the commit that the part `versions` compares with")
     parser.add_argument("--out", type=Path, default=OUT)
     told = parser.parse_args()
     with TemporaryDirectory() as place:
         folder = Path(place)
         asked = read_domains(list(DOMAINS), told.fewshot, folder / KNOWN)
         questions = pack_data(folder / DATA)
+        pack_code(folder, told.before)
         with torch.no_grad():
             count = smaller(open_encoder(MINILM), [*texts_of(asked.values()), *questions], folder / MINILM_AT)
         pack_packages(folder / SITE, told.python)

@@ -9,7 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.card import ATIS, CELLS, GRID, MATCHED, PARTS, commands, match, matching, run, surroundings, together
+from benchmarks.card import (
+    ATIS,
+    CELLS,
+    GRID,
+    MATCHED,
+    PARTS,
+    commands,
+    earlier,
+    match,
+    matching,
+    run,
+    surroundings,
+    together,
+)
 from benchmarks.matching import ROWS
 from dualparse.lab.sweep.grid import cells_of, named, read_grid
 
@@ -66,6 +79,7 @@ def test_a_tiny_run_stores_nothing_beside_what_was_packed(tmp_path):
 
 def test_what_was_packed_goes_before_what_is_there(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
+    (tmp_path / "commit").write_text("0123abc\n")
     told = surroundings(tmp_path)
     assert told["PYTHONPATH"].split(os.pathsep) == [str(tmp_path / "site"), "elsewhere"]
 
@@ -86,3 +100,11 @@ def test_side_by_side_all_end_when_time_is_up(capfd):
     started = time.monotonic()
     assert together([SLOW, SLOW], 0.5) == 1
     assert time.monotonic() - started < 30 and "time is up" in capfd.readouterr().out
+
+
+def test_a_machine_without_history_takes_both_versions_from_what_was_packed(tmp_path, monkeypatch):
+    monkeypatch.delenv("DUALPARSE_COMMIT", raising=False)
+    (tmp_path / "earlier" / "89abcde").mkdir(parents=True)
+    (tmp_path / "commit").write_text("0123abc\n")
+    assert surroundings(tmp_path)["DUALPARSE_COMMIT"] == "0123abc"
+    assert commands("versions", earlier(tmp_path))[0][4] == str(tmp_path / "earlier" / "89abcde")

@@ -6,9 +6,9 @@ import pytest
 import torch
 from tiny_encoder import write_tiny_encoder
 
-from benchmarks.card import unpacked
+from benchmarks.card import earlier, unpacked
 from benchmarks.matching import Asked
-from benchmarks.pack import OUT, ROOT, smaller, texts_of, zipped
+from benchmarks.pack import OUT, ROOT, pack_code, smaller, texts_of, zipped
 from dualparse.networks.encoder import open_encoder
 
 pytest.importorskip("transformers", reason="needs the extra pretrained")
@@ -63,3 +63,14 @@ def test_texts_are_utterances_and_questions_of_all_splits():
 
 def test_what_is_packed_does_not_travel_with_the_project():
     assert f"{OUT.relative_to(ROOT).parts[0]}/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_the_earlier_version_travels_under_the_name_of_its_commit(tmp_path):
+    before = tmp_path / "0123abc"
+    for name in ("dualparse", "benchmarks"):
+        (before / name / "__pycache__").mkdir(parents=True)
+    pack_code(tmp_path / "packed", str(before))
+    found = tmp_path / "packed" / "earlier" / "0123abc"
+    assert earlier(tmp_path / "packed") == str(found)
+    assert sorted(path.name for path in found.rglob("*")) == ["benchmarks", "dualparse"]
+    assert (tmp_path / "packed" / "commit").read_text()
