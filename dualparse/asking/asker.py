@@ -305,7 +305,9 @@ def _slips(text: str, question: Question) -> tuple[str, ...]:
 def _notes(names: Sequence[Named]) -> tuple[str, ...]:
     """What was read as something else than what was typed."""
     return tuple(
-        f"read {named.phrase!r} as {named.value!r}" for named in names if named.how in ("slip", "part", "people")
+        f"read {named.phrase!r} as {named.value!r}"
+        for named in names
+        if named.how in ("slip", "part", "people") and named.phrase.casefold() != named.value.casefold()
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dualparse.asking.verbs import as_date, ends_open, is_done
+from dualparse.asking.verbs import as_date, ends_open, is_done, of_many
 from dualparse.asking.wording import NUMBER_OPS, Wording, listed
 from dualparse.database import names
 from dualparse.domains import nodes as n
@@ -138,7 +138,10 @@ class Spoken(Wording):
         """What a step leads to; a date that is called by a verb becomes a noun: "opened date of Old Mill"."""
         if node.kind.name == "date" and is_done(phrase := self.step(node.step)) and self.is_one(node.of):
             return f"{as_date(phrase)} of {self.owner(node.of)}"
-        return super()._got(node)
+        said = super()._got(node)
+        if isinstance(node.of, n.Get):  # "name of the supplier", whose property is called "supplier name"
+            return said.removeprefix(f"{self.step(node.of.step)} ")
+        return said
 
     def is_one(self, node: n.Set) -> bool:
         """Whether a set holds one thing or value at the most."""
@@ -209,6 +212,10 @@ class Spoken(Wording):
             return f"{word} {self.step(first, many=True)} {self.condition(inner)}"
         if op in ("missing", "present") or any(step.back for step in about.steps):
             return super().condition(node)
+        if rest and first.target.things and ends_open(self.step(first)):
+            inner = n.Filter(n.All(first.target), n.Path(tuple(rest), about.kind), op, node.references, node.kind)
+            whom = names.article(self.type(first.target.name))
+            return f"that {of_many(self.step(first))} {whom} {self.condition(inner)}"
         last = self.step(about.steps[-1])
         if any(step.many for step in rest[:-1]) or ends_open(last) or (about.kind.name == "date" and is_done(last)):
             return super().condition(node)
@@ -271,7 +278,11 @@ class Spoken(Wording):
         """The word for the greatest or smallest number."""
         if about.kind.unit and _is_unit(about.kind.unit, "second"):
             return "longest" if greatest else "shortest"
-        if self.property(about).split()[-1] in _FAR:
+        phrase = self.property(about)
+        one = names.singular(phrase)
+        if isinstance(about, n.Path) and one != phrase and about.kind.unit in ("", "count", one):
+            return "most" if greatest else "fewest"  # seats, pages
+        if phrase.split()[-1] in _FAR:
             return "greatest" if greatest else "smallest"
         return super().most(about, greatest)
 

@@ -157,6 +157,26 @@ def test_properties_may_have_verbs_and_plurals_for_names(checker):
     ]
 
 
+def test_names_of_properties_fit_into_their_sentence(checker):
+    called = {"trail.start": "managed by", "village.name": "village name", "trail.length": "pages"}
+    words = Words(
+        {name: (phrase,) for name, phrase in called.items()} | {"village.elevation": ("start village height",)}
+    )
+    spoken = Spoken(words)
+    said = {
+        f"( filter {TRAIL} ( path start elevation ) > ( number 1000 m ) )": (
+            "trails that are managed by a village whose start village height is over 1000 m"
+        ),
+        "( argmax ( all hut ) beds )": "huts with the most beds",
+        "( argmin ( all hut ) price )": "huts with the lowest price",
+    }
+    assert {form: spoken(checker.typed_text(form)) for form in said} == said
+    supplier = Spoken(Words({"trail.start": ("supplier",), "village.elevation": ("supplier height",)}))
+    assert supplier(checker.typed_text("( get ( get trail.fox_loop start ) elevation )")) == (
+        "height of the supplier of fox loop"
+    )
+
+
 def test_every_function_has_words(checker):
     examples = [row.example for row in SIGNATURES if row.example]
     said = {SPOKEN(checker.typed_text(form)) for form in examples}
