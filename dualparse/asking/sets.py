@@ -15,6 +15,7 @@ from dualparse.asking.drafts import LIST, Draft, Given
 from dualparse.asking.names_in import Assignment, Named
 from dualparse.asking.paths import backwards, got
 
+AT_ONCE = 0.1  # cost of what something leads to of which all is said
 MOST_SETS = 10  # ways to put the conditions of one table together
 
 
@@ -84,7 +85,7 @@ class Sets:
             rest = [self.given.conditions.of_name(named, table)[:1] for named in left]
             if any(not options for options in rest):
                 continue
-            cost = self.given.conditions.way_cost(ways[0]) + 0.03
+            cost = self.given.conditions.way_cost(ways[0]) + AT_ONCE
             joined = Condition(
                 "", self.given.conditions.along(ways[0]), cost=cost, base=got(applied(there, other), backwards(ways[0]))
             )

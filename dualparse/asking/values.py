@@ -214,6 +214,7 @@ class Values:
         said = self.given.evidence.get(f"{base.target}.{measure.property}", {})
         last = {max(places) for places in self.given.question.cues.get(COUNT, ())}
         near = {place + step for place in last for step in (1, 2)}
+        near -= {max(amount.places) + 1 for amount in self.given.question.amounts}  # "5-star reviews" are reviews
         return bool(near & (measure.covers | {p for p, weight in said.items() if weight >= ASKED})) or bool(
             self.given.measures.unit_places(measure)
         )

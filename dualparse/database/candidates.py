@@ -20,6 +20,7 @@ from dualparse.domains.ordinary import common_words
 LONGEST_NAME = 10  # words
 MOST_TOKENS = 60  # of a question that is looked at
 SAME_NAME = 50  # things of one name that are told apart
+MOST_HOLDING = 200  # names with one word that are looked through for another one
 MOST_PARTS = 12  # names that hold a phrase; a phrase in more of them names none
 SHORTEST_SLIP, TWO_EDITS = 4, 8  # letters of a word that may be misspelt, and of one that may be so twice
 _EXACT, _FOLDED, _SLIP, _ONLY, _PART = 1.0, 0.97, 0.85, 0.8, 0.6  # the only name that holds a phrase is surer
@@ -164,11 +165,20 @@ def _parts(
             if taken & set(range(i, j)):
                 continue
             said = fold(" ".join(word.typed for word in words[i:j])).split()
-            stored = index.containing(said, MOST_PARTS + 1) if any(len(word) > 2 for word in said) else []
+            stored = _holding(said, index) if any(len(word) > 2 for word in said) else []
             if stored and len(stored) <= MOST_PARTS:
                 taken |= set(range(i, j))
                 found += _part(text, words, i, j, said, stored)
     return found
+
+
+def _holding(said: Sequence[str], index: Index) -> list[Stored]:
+    """Names in which these words stand in a row; without any, those that have them all: "fjell lamp" of Lamp Fjell."""
+    stored = index.containing(said, MOST_PARTS + 1)
+    if stored or len(said) < 2:
+        return stored
+    first, *others = [index.containing([word], MOST_HOLDING) for word in said]
+    return [each for each in first if all(each in other for other in others)][: MOST_PARTS + 1]
 
 
 def _part(

@@ -83,6 +83,7 @@ ANSWERS = {
     "how many goals did Sven Ek score": [2],
     "who assisted the goals of Sven Ek": ["Per Lund", "Rui Melo"],
     "number of players by position": ["DF", "GK", "MF"],
+    "position of Lund Per": ["DF"],
     "the biggest match": ["2"],
 }
 
