@@ -32,7 +32,7 @@ from safetensors.torch import save_file
 
 from benchmarks.card import BEFORE, COMMIT, EARLIER
 from benchmarks.matching import Asked, read_domains
-from benchmarks.versions import folder_of
+from benchmarks.versions import NEEDED, folder_of
 from dualparse.data.examples import read_examples
 from dualparse.domains.overnight import DOMAINS
 from dualparse.errors import InputError
@@ -133,9 +133,9 @@ def pack_data(folder: Path) -> list[str]:
 
 def pack_code(folder: Path, commit: str) -> None:
     """An earlier version, in a folder named by its commit, and which commit this one is."""
-    shutil.copytree(
-        folder_of(commit), folder / EARLIER / Path(commit).name, ignore=shutil.ignore_patterns("__pycache__")
-    )
+    found, made = folder_of(commit), shutil.ignore_patterns("__pycache__")
+    for name in NEEDED:
+        shutil.copytree(found / name, folder / EARLIER / Path(commit).name / name, ignore=made)
     write_text(folder / COMMIT, current_commit())
 
 

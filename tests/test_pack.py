@@ -67,7 +67,7 @@ def test_what_is_packed_does_not_travel_with_the_project():
 
 def test_the_earlier_version_travels_under_the_name_of_its_commit(tmp_path):
     before = tmp_path / "0123abc"
-    for name in ("dualparse", "benchmarks"):
+    for name in ("dualparse", "benchmarks", ".cache"):
         (before / name / "__pycache__").mkdir(parents=True)
     pack_code(tmp_path / "packed", str(before))
     found = tmp_path / "packed" / "earlier" / "0123abc"
