@@ -12,6 +12,7 @@ from typing import Any
 from dualparse.errors import InputError
 from dualparse.files import write_text
 from dualparse.lab.report.claims import Claim, Finding, claims
+from dualparse.lab.report.learned import learned_text
 from dualparse.lab.report.results import MISSING, Outcome, Result, all_outcomes, chosen, outcomes_of, read_results
 from dualparse.lab.report.sure import reliability_figure, sure_text
 from dualparse.lab.report.tables import (
@@ -59,6 +60,7 @@ def write_report(results: Path, out: Path, *, more: Sequence[str] = ()) -> list[
         f"## What goes wrong\n\n{_mistakes(outcomes)}",
         f"## Figures\n\n{_figure('figure3', drawn)}\n\n{_figure('figure4', drawn)}",
         f"## How sure answers are\n\n{sure_text(results, _reliability(results, out))}",
+        f"## Learning from use\n\n{learned_text(results)}",
         f"## Processes on one GPU\n\n{sharing_text(results)}",
         *more,
         f"## Commits\n\n{_commits(found)}",
