@@ -40,6 +40,15 @@ def bare(phrase: str) -> str:
     return phrase.rpartition(" ")[0] if ends_open(phrase) and " " in phrase else phrase
 
 
+def of_one(phrase: str) -> str:
+    """After the name of one thing.
+
+    >>> of_one("reports to"), of_one("handled by")
+    ('reports to', 'is handled by')
+    """
+    return f"is {phrase}" if is_done(phrase) else phrase
+
+
 def of_many(phrase: str) -> str:
     """After "that", of many things.
 
@@ -58,7 +67,9 @@ def of_many(phrase: str) -> str:
 def as_date(phrase: str) -> str:
     """As a noun, where it is a date.
 
-    >>> as_date("hired on"), as_date("opened"), as_date("birth date")
-    ('hired date', 'opened date', 'birth date')
+    >>> as_date("hired on"), as_date("opened"), as_date("birth date"), as_date("customer since")
+    ('hired date', 'opened date', 'birth date', 'customer since date')
     """
+    if phrase.endswith((" since", " until")):
+        return f"{phrase} date"
     return f"{bare(phrase)} date" if ends_open(phrase) or is_done(phrase) else phrase

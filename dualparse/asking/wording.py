@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date as Day
 from typing import Any
 
-from dualparse.asking.verbs import as_date, bare, ends_open, is_done, of_many
+from dualparse.asking.verbs import as_date, bare, ends_open, is_done, of_many, of_one
 from dualparse.database import names
 from dualparse.database.synonyms import Words
 from dualparse.domains import intervals
@@ -164,7 +164,7 @@ class Wording:
             return f"different {found} of {self.things(node.of)}"
         if not node.step.back and ends_open(self.step(node.step)) and node.kind.things:
             phrase = self.step(node.step)
-            verb = phrase if self.is_one(node.of) else of_many(phrase)
+            verb = of_one(phrase) if self.is_one(node.of) else of_many(phrase)
             return f"{self.types(node.kind.name)} that {self.things(node.of)} {verb}"
         return f"{found} of {self.owner(node.of)}"
 
@@ -205,7 +205,8 @@ class Wording:
         """What is asked of the things of a filter: "whose genre is Jazz", "without albums"."""
         about, op = node.property, node.op
         if op in ("missing", "present"):
-            if about.kind.name == "date" and isinstance(about, n.Path) and is_done(self.property(about)):
+            alone = isinstance(about, n.Path) and len(about.steps) == 1
+            if about.kind.name == "date" and alone and is_done(self.property(about)):
                 return f"{'not' if op == 'missing' else 'already'} {bare(self.property(about))}"
             return f"{'without' if op == 'missing' else 'with'} {self._indefinite(about)}"
         if isinstance(about, n.Total) and about.name == "count":
@@ -395,7 +396,7 @@ class Wording:
             return self._row(node)
         if isinstance(node, n.Group):
             figures = listed([self._of_group(total, node) for total in node.totals])
-            return f"{figures} for each {self.property(node.key)}"
+            return f"{figures} for each {self._each(node.key)}"
         if isinstance(node, n.Having):
             value = self.reference(node.reference, "number")
             return f"{self.rows(node.of)}, where that is {NUMBER_OPS[node.op]}{value}"
@@ -412,6 +413,12 @@ class Wording:
         elif group is not None and isinstance(group.key, n.Part):
             key = f"{group.key.name}s of the {as_date(self.property(group.key.of))}"
         return f"the {amount} {key} with the {'highest' if node.descending else 'lowest'} {figure}"
+
+    def _each(self, key: n.Property) -> str:
+        """What there is a row for: "genre", "employee that they are handled by"."""
+        phrase = self.property(key)
+        called = isinstance(key, n.Path) and key.kind.things and len(key.steps) == 1 and ends_open(phrase)
+        return f"{self.type(key.kind.name)} that they {of_many(phrase)}" if called else phrase
 
     def _row(self, node: n.Row) -> str:
         first = node.scalars[0]

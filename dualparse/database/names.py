@@ -61,6 +61,9 @@ _SHORT = {  # what people write short in identifiers
     "freq": "frequency",
     "acct": "account",
     "mfr": "manufacturer",
+    "keur": "in thousand euros",
+    "kusd": "in thousand dollars",
+    "kgbp": "in thousand pounds",
     "cap": "capacity",
     "att": "attendance",
     "nat": "nationality",
@@ -114,6 +117,9 @@ _UNITS = {
     "cm": ("cm", "centimeters", "centimetres"),
     "mm": ("mm", "millimeters", "millimetres"),
     "mile": ("miles", "mi"),
+    "m2": ("m2", "sqm"),
+    "km2": ("km2", "sqkm"),
+    "m3": ("m3",),
     "kg": ("kg", "kgs", "kilograms"),
     "g": ("grams", "g"),
     "percent": ("percent", "percentage", "pct"),
@@ -180,12 +186,15 @@ def _inflector() -> inflect.engine:
 def split(identifier: str) -> tuple[str, ...]:
     """The words of an identifier as they stand, in small letters.
 
-    >>> split("UnitPrice"), split("rel_yr"), split("HTTPServer2"), split("billing city")
-    (('unit', 'price'), ('rel', 'yr'), ('http', 'server', '2'), ('billing', 'city'))
+    >>> split("UnitPrice"), split("rel_yr"), split("HTTPServer2"), split("billing city"), split("FloorSpaceM2")
+    (('unit', 'price'), ('rel', 'yr'), ('http', 'server', '2'), ('billing', 'city'), ('floor', 'space', 'm2'))
     """
     text = "".join(c for c in unicodedata.normalize("NFKD", identifier) if not unicodedata.combining(c))
     parts = re.split(r"[\W_]+", _CAPITAL.sub(" ", text))
-    return tuple(part.lower() for part in parts if part)
+    found = [part.lower() for part in parts if part]
+    if len(found) > 2 and "".join(found[-2:]) in _UNIT_OF:  # m2
+        found[-2:] = ["".join(found[-2:])]
+    return tuple(found)
 
 
 def words(identifier: str) -> str:
@@ -269,8 +278,8 @@ def unit(identifier: str) -> str:
     found = _UNIT_OF.get(parts[-1], "")
     if parts[-1] == "min" and parts[-2:-1] and parts[-2] in _LASTING:
         return "minute"
-    if len(parts[-1]) == 1 and len(parts) == 1:  # a column called `m` is not in metres
-        return ""
+    if len(parts) == 1 and (len(parts[0]) == 1 or parts[0] in ("second", "minute", "hour")):
+        return ""  # a column called `m` is not in metres, and `minute` says when
     return found or next((_UNIT_OF[part] for part in parts if _UNIT_OF.get(part) in ("usd", "eur", "gbp")), "")
 
 

@@ -63,6 +63,10 @@ STAFF = {
     "( argmax ( all employee ) hired_on )": "employees with the latest hired date",
     "( filter ( all employee ) insured )": "employees that are insured",
     "( filter ( all employee ) insured = false )": "employees that are not insured",
+    "( group ( all employee ) reports_to ( count it ) )": "number of employees for each employee that they report to",
+    "( filter ( all employee ) ( path reports_to hired_on ) missing )": (
+        "employees without a hired on of the employee that they report to"
+    ),
     "( filter ( all employee ) visits present )": "employees with visits",
     "( filter ( all employee ) ( count ( get it !employee.reports_to ) ) = ( number 1 ) )": (
         "employees with exactly 1 employee that reports to them"

@@ -21,7 +21,7 @@ from dualparse.database.spark import SparkRunner, spark_runner
 from dualparse.errors import InputError
 from dualparse.lf.errors import LFExecutionError
 
-NIGHTLY = bool(os.environ.get("DUALPARSE_NIGHTLY"))
+NIGHTLY = int(os.environ.get("DUALPARSE_NIGHTLY") or 0)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_forms_of_trails_have_the_same_answers_in_spark(spark):
     agree_on_trails(partial(in_spark, session=spark, storage=ISO), every=1 if NIGHTLY else 20)
 
 
-@pytest.mark.parametrize("seed", range(40 if NIGHTLY else 1))
+@pytest.mark.parametrize("seed", range(NIGHTLY // 20 or 1))
 def test_random_forms_have_the_same_rows_in_spark(spark, seed):
     compare(seed, partial(in_spark, session=spark), whole_dates=True)
 
