@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -68,7 +69,8 @@ def templates_of(domain: Domain, *, cache: Path | None = None) -> Templates:
     if known is None:
         known = _made(domain)
         told = json.dumps([[key, t.form, t.text, t.order] for key, t in known.items()])
-        write_text(path, f"{hashlib.sha256(told.encode()).hexdigest()}\n{told}")
+        with suppress(OSError, InputError):  # without a place to keep them they are made again
+            write_text(path, f"{hashlib.sha256(told.encode()).hexdigest()}\n{told}")
     places = Placeholders(domain.lexicon if any(t.order for t in known.values()) else None)
     return Templates(domain, tuple(known.values()), places, {key: i for i, key in enumerate(known)})
 
@@ -212,7 +214,8 @@ def vectors_of(matcher: Matcher, texts: Sequence[str], *, cache: Path | None = N
         return load_tensors(path)[0]["vectors"]
     except (InputError, KeyError):  # none there, or none that can be read
         vectors = matcher.encoder.vectors(texts).half()
-        save_tensors(path, {"vectors": vectors}, {"texts": str(len(texts))})
+        with suppress(OSError, InputError):
+            save_tensors(path, {"vectors": vectors}, {"texts": str(len(texts))})
         return vectors
 
 

@@ -135,6 +135,12 @@ def test_a_damaged_cache_is_made_anew(folder, matcher, tmp_path):
     assert torch.equal(vectors_of(matcher, texts, cache=cache), before)
 
 
+def test_without_a_place_to_keep_it_an_index_is_made_all_the_same(folder, matcher, tmp_path, monkeypatch):
+    (tmp_path / "taken").write_text("a file, where a folder would have to be")
+    index = indexed(folder, matcher, tmp_path / "taken" / "cache", monkeypatch)
+    assert len(index) == 3 and index.propose([words("huts")], 1)[0]
+
+
 def test_a_domain_without_a_grammar_has_no_index(folder, tmp_path):
     (folder / "domain.grammar").unlink()
     with pytest.raises(InputError, match="has no grammar"):
