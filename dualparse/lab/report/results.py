@@ -26,6 +26,7 @@ from dualparse.training.essence import read_in_answers
 MISSING = "-"
 BOTH = "both agents choose"
 PRIOR = "common forms first"  # of several that both agents would choose
+ALL = "both agents and the matcher choose"
 DEV_TOO = "dev pairs too"  # a refit
 TOGETHER = "parsers together"  # a committee, the number before it
 OTHER_NETWORKS = tuple(name.capitalize() for name in NETWORKS if name != "lstm")  # than the paper's
@@ -117,6 +118,7 @@ def _not_in_the_paper(recipe: Result, torn: bool) -> list[str]:
         "recombined forms": bool(data.get("recombined")) and (played or "pseudo" in stages),
         "after pseudo-labels": played and "pseudo" in stages,
         f"{teachers} teachers": "pseudo" in stages and teachers > 1,
+        "rewarded for what is meant": played and game.uses("meaning"),
         "no loop from queries": played and not game.plays("query"),
         "no loop from forms": played and not game.plays("form"),
     }
@@ -262,7 +264,7 @@ def _outcomes(result: Result) -> list[Outcome]:
             result.get("correct", {}).get("test", "") if who == "q2lf" else "",
             tuple(counts.items()) if who == "q2lf" and counts is not None else None,
         )
-        for who, notes in (("q2lf", ()), ("both", both))
+        for who, notes in (("q2lf", ()), ("both", both), ("combined", (ALL,)))
         if who in result["test"]
     ]
 

@@ -48,6 +48,7 @@ def rewards(*names: str) -> dict:
 
 
 LM = rewards("form_lm", "fluency", "reconstruction")
+MEANING = rewards("validity", "fluency", "reconstruction", "meaning")
 BOTH_JUDGE = rewards("validity", "form_lm", "fluency", "reconstruction")
 
 
@@ -71,6 +72,7 @@ BOTH_JUDGE = rewards("validity", "form_lm", "fluency", "reconstruction")
         ({"stages": ["lf_lm", *DUAL], "game": BOTH_JUDGE}, "AttPtr+Dual (LM and check validity)"),
         ({"stages": [*DUAL[:-1], "pseudo", "dual"]}, "AttPtr+Dual (after pseudo-labels)"),
         ({"stages": DUAL, "game": rewards("validity")}, "AttPtr+Dual (no loop from forms)"),
+        ({"stages": DUAL, "game": MEANING}, "AttPtr+Dual (rewarded for what is meant)"),
         (
             {"stages": DUAL, "data": {"labeled": 0.5, "synthesized": True}},
             "AttPtr+Dual+LF+Q (synthesised forms too)",
