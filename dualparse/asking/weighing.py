@@ -24,7 +24,7 @@ from dualparse.lf.errors import LFSyntaxError
 
 AGENTS = (FOUND, "reconstruction")  # what they say of a form is weighed here by itself
 KNOWN = 0.99  # probability of a reading that somebody has said is meant by this very question
-RECALLED = 6.0  # log-probability that a form gains where it was meant by a question like this one, times how alike
+RECALLED = 3.0  # log-probability that a form gains where it was meant by a question like this one, times how alike
 THE_SAME = 20.0  # the same where the questions differ in names and numbers alone
 MENDED = "read '"  # a note that begins so tells of a word whose spelling was mended
 
