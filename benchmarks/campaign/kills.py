@@ -28,6 +28,7 @@ from dualparse.training.run import train
 
 CPU = torch.device("cpu")
 WRITES = {"os.rename", "os.remove", "os.mkdir", "os.truncate", "os.chmod"}  # besides files opened to be written
+OF_A_SEED = 60  # writes; pieces of 90 kills with seed after seed go on where the one before has ended
 RECIPE = small_runs.recipe(
     stages=["q2lf", "lf2q", "query_lm", "lf_lm", "pseudo", "dual"],
     train={"epochs": 2, "learning_rate": 0.01, "average": 0.5},
@@ -62,7 +63,8 @@ class Kills(Part):
         rng, name = self.drawn(number), f"run-{number}"
         kinds: Counter[str] = Counter()
         for kill in range(1 + (number % 3 == 1)):
-            at = (number - number // 3) % self.writes if number % 3 < 2 and kill == 0 else None
+            place = (self.seed - 1) * OF_A_SEED + number - number // 3
+            at = place % self.writes if number % 3 < 2 and kill == 0 else None
             if at is None:
                 seconds = rng.random() * self.takes
                 self.input = f"killed after {seconds:.3f} s"
