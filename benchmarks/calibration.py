@@ -48,6 +48,7 @@ HERE = Path(__file__).parent
 KEPT = HERE.parent / "dualparse" / "asking" / "folder_trust.json"
 PULL = 3.0  # to no weight at all
 PRECISION = 0.85
+DEV = ("bikes", "freight", "college", "webshop", "league")  # of databases/dev
 LOST = 0.05  # share of the rightly answered questions that may be refused as being about something else
 
 NONE = Confidence(0.0, dict.fromkeys(DEFAULT.weights, 0.0))
@@ -80,9 +81,7 @@ def folders(work: Path, precision: float = PRECISION, again: bool = False) -> No
     work.mkdir(parents=True, exist_ok=True)
     kept = work / "evidence.json"
     if again or not kept.is_file():
-        kept.write_text(
-            json.dumps([vars(each) for each in (_dev("bikes", work), _dev("freight", work), _valley(work))])
-        )
+        kept.write_text(json.dumps([vars(each) for each in (*(_dev(name, work) for name in DEV), _valley(work))]))
     found = [Asked(**each) for each in json.loads(kept.read_text())]
     none = Confidence(0.0, dict.fromkeys(RIGHT, 0.0)), Confidence(0.0, dict.fromkeys(TOPIC, 0.0))
     told: list[float] = []

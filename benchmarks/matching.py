@@ -48,7 +48,8 @@ from dualparse.matching.adapter import SHIPPED, open_matcher
 from dualparse.matching.candidates import candidates_of
 from dualparse.matching.learn import LOOK_EVERY, ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
 from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
-from dualparse.networks.encoder import MINILM, open_encoder
+from dualparse.networks.encoder import open_encoder
+from dualparse.networks.minilm import MINILM
 
 WEIGHTS = (0.25, 0.5, 1.0, 2.0)  # of the second reader, tried on dev
 FIRST = 4  # questions of a domain where trainings are cut short

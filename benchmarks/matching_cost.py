@@ -29,7 +29,8 @@ from dualparse.lab.sweep.jobs import current_commit, hardware, software
 from dualparse.matching.adapter import SHIPPED, open_matcher
 from dualparse.matching.index import Index, cache_folder, open_index, templates_of
 from dualparse.matching.matcher import READ, Reader
-from dualparse.networks.encoder import MINILM, open_encoder
+from dualparse.networks.encoder import open_encoder
+from dualparse.networks.minilm import MINILM
 from dualparse.training.matcher import matcher_task
 from dualparse.training.material import Relative
 

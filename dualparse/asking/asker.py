@@ -21,6 +21,7 @@ from dualparse.asking.labels import PAIRS, Labels
 from dualparse.asking.lexis import stem
 from dualparse.asking.masks import Masks
 from dualparse.asking.names_in import Named, explained, names_in, without_names
+from dualparse.asking.nearness import Nearness, open_nearness
 from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Proposer
 from dualparse.asking.question import Question, take_apart, without_setting, words_of
@@ -34,7 +35,6 @@ from dualparse.asking.terms import Evidence, Terms
 from dualparse.asking.trust import NAME as TRUST
 from dualparse.asking.trust import Trust, read_trust_file
 from dualparse.asking.weigh import Figures, figures_of, from_nowhere, other_kind, total
-from dualparse.asking.wording import Wording
 from dualparse.database.folder import Connected, is_connected, read_connected
 from dualparse.database.index import Index, open_index, stamp
 from dualparse.database.run import Runner
@@ -49,7 +49,9 @@ MOST_WORDED = 60  # drafts that are typed, worded and matched
 MOST_CHOICES = 3
 MOST_BESIDE = 2  # values shown beside things
 KNOWN = 0.99  # that an answer is right whose question has a label
+NEAR = 0.75  # cosine from which on a question may be answered that has a word which nothing here is called by
 CLOSE = 0.3  # share of the first reading that one has to be offered
+MOST_COMPARED, FAR = 6, 1.5  # readings that are compared with the question; how far behind the first one at the most
 FAINT, LOOKED_AT = 0.08, 6  # share from which on, and number of readings that are run to see which say the same
 
 
@@ -60,9 +62,9 @@ class Ranked:
     draft: Draft
     node: n.Node
     said: str
-    masked: str
     figures: Figures
     score: float
+    cosine: float | None = None  # of the question and `said`, where they were compared
 
 
 class FolderAsker(Asker):
@@ -86,6 +88,11 @@ class FolderAsker(Asker):
     def labels(self) -> Labels:
         """What people have said is meant, in the pairs of the folder."""
         return Labels(self.connected.folder, Masks(self, all_kinds=True))
+
+    @cached_property
+    def nearness(self) -> Nearness | None:
+        """What compares the question with what forms say; None where the extra `pretrained` is not installed."""
+        return open_nearness()
 
     def _opened(self) -> tuple[Source, Index, Runner]:
         """The data as it is now."""
@@ -165,8 +172,11 @@ class FolderAsker(Asker):
         reply = Reply(text, REFUSED, notes=(*_slips(text, question), *_notes(best.names)))
         elsewhere = judged.topic < self.trust.topic_cut
         reason = self._away(question, judged) if elsewhere else self._lacking(question, evidence, judged, best)
-        if reason:
-            return replace(reply, probability=round(min(judged.probability, judged.topic), 4), reason=reason)
+        refused = replace(reply, probability=round(min(judged.probability, judged.topic), 4), reason=reason)
+        understood = judged.things and (ranked[0].cosine or 0.0) >= NEAR  # without that word
+        if reason and (elsewhere or not understood):
+            return refused
+        reply = replace(reply, notes=(*reply.notes, reason)) if reason else reply
         reply = self._answer(replace(reply, form=best.form, said=ranked[0].said), self.checker.typed_text(best.form))
         same = self._same(ranked, judged)  # readings that come to the same are one
         judged = judge(question, evidence, ranked, self.trust, empty=is_empty(reply), same=same)
@@ -174,6 +184,8 @@ class FolderAsker(Asker):
         if judged.probability >= self.trust.cut:
             others = [reading for reading in enumerate(ranked[:MOST_CHOICES]) if reading[1].said != reply.said]
             return replace(reply, choices=_choices(others, judged))
+        if reason:
+            return refused
         close = [
             (number, each)
             for number, each in enumerate(ranked[: len(same)])
@@ -265,7 +277,7 @@ class FolderAsker(Asker):
         seen: set[str] = set()
         ranked: list[Ranked] = []
         labels = _labels(names)
-        plain, masked = Spoken(self.connected.words, labels), Wording(self.connected.words, masked=True)
+        plain = Spoken(self.connected.words, labels)
         for score, figures, draft in weighed:
             if draft.form in seen:
                 continue
@@ -274,10 +286,24 @@ class FolderAsker(Asker):
                 node = self.checker.typed_text(draft.form)
             except LF_ERRORS:
                 continue
-            ranked.append(Ranked(draft, node, plain(node), masked(node), figures, score))
+            ranked.append(Ranked(draft, node, plain(node), figures, score))
             if len(ranked) == MOST_WORDED:
                 break
-        return question, evidence, ranked
+        return question, evidence, self._compared(text, ranked)
+
+    def _compared(self, text: str, ranked: list[Ranked]) -> list[Ranked]:
+        """The readings, the first of them weighed once more with how near their wording is to the question."""
+        close = [each for each in ranked[:MOST_COMPARED] if each.score >= ranked[0].score - FAR]
+        if not close or self.nearness is None:
+            return ranked
+        cosines = self.nearness.cosines(text, [each.said for each in close])
+        most, least = max(cosines), min(cosines)
+        found = []
+        for place, each in enumerate(ranked):
+            cosine = cosines[place] if place < len(close) else None
+            figures = replace(each.figures, behind=most - (least if cosine is None else cosine))
+            found.append(replace(each, figures=figures, score=total(figures), cosine=cosine))
+        return sorted(found, key=lambda each: -each.score)
 
 
 def is_empty(reply: Reply) -> bool:

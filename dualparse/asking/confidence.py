@@ -63,6 +63,7 @@ FEATURES: dict[str, Feature] = {
     "spoken": Feature(0, 6, 2.0, 1.5, "words that speak of a name of the schema or of the data"),
     "things": Feature(0, 2, 0.0, 0.5, "words that ask for something by a name that nothing has"),
     "unexplained": Feature(0, 4, 0.5, 1.0, "words that the reading does not explain"),
+    "behind": Feature(0, 0.6, 0.03, 0.08, "how much nearer the wording of another reading is to the question"),
     "empty": Feature(0, 1, 0.0, 0.5, "1 where the answer is nothing, or 0"),
 }
 

@@ -28,9 +28,9 @@ from dualparse.asking.weigh import Figures, explained_places
 
 TEMPERATURE = 0.25  # of the scores, which are no probabilities by themselves
 EXPLAINED = 0.3  # of a word, from which on a reading explains it
-TOLD = ("explained", "missed", "unsaid", "structure", "named", "target")
-RIGHT = (*("share", "margin", "score", *TOLD), *("empty", "strange", "things", "unexplained"))
-TOPIC = ("score", "explained", "target", "spoken", "strange", "strange_share", "things", "unexplained")
+TOLD = ("explained", "missed", "unsaid", "structure", "named", "target")  # figures; `behind` where it is known
+RIGHT = (*("share", "margin", "score", *TOLD), *("empty", "strange", "things", "unexplained", "behind"))
+TOPIC = ("score", "explained", "target", "spoken", "strange", "strange_share", "things", "unexplained", "cosine")
 
 
 class Ranked(Protocol):
@@ -44,6 +44,9 @@ class Ranked(Protocol):
 
     @property
     def score(self) -> float: ...
+
+    @property
+    def cosine(self) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ def grounds(
     shares = of_same(shares_of(ranked), same or by_form(ranked))
     strange = strange_words(question, evidence, ranked)
     found = {name: float(getattr(best.figures, name)) for name in TOLD}
+    if best.cosine is not None:
+        found |= {"cosine": best.cosine, "behind": best.figures.behind}
     return found | {
         "score": best.score,
         "share": log_odds(shares[0]),

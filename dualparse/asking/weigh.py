@@ -55,6 +55,7 @@ class Figures:
     redundant  parts that explain no word that another part does not explain
     weak       share of the words that are explained by words that say something near it alone
     head       whether it gives what the question speaks of first
+    behind     how much less near to the question its wording is than the nearest wording, by the pretrained encoder
     """
 
     explained: float
@@ -66,6 +67,7 @@ class Figures:
     redundant: float = 0.0
     weak: float = 0.0
     head: float = 0.0
+    behind: float = 0.0
 
 
 WEIGHTS: Mapping[str, float] = {
@@ -78,6 +80,7 @@ WEIGHTS: Mapping[str, float] = {
     "redundant": -0.6,
     "weak": -0.5,
     "head": 0.3,
+    "behind": -1.0,
 }
 
 

@@ -20,7 +20,8 @@ from torch import Tensor, nn
 
 from dualparse.errors import InputError
 from dualparse.matching.matcher import SCALE, Matcher
-from dualparse.networks.encoder import MINILM, MINILM_SHA256, Encoder, open_encoder
+from dualparse.networks.encoder import Encoder, open_encoder
+from dualparse.networks.minilm import MINILM, MINILM_SHA256
 
 SHIPPED = Path(__file__).parent / "shipped" / "minilm.safetensors"
 SHIPPED_SHA256 = "430dc081364dad2d0f5505f753a23dc152572ca3367b891583fcdcfeea70be03"

