@@ -2,13 +2,13 @@
 
     python -m benchmarks.connect [--rows 15000 1000000 10000000] [--databases shop names] [--engines sqlite duckdb]
                                  [--kept FOLDER] [--out results/bench-connect.json]
-    python -m benchmarks.connect --table
+    python -m benchmarks.connect --page docs/own-database.md
 
 A seeded script makes a shop (people, products, orders, lines) of so many rows, and a register of as many names. Every
 connection runs in a process of its own, whose highest memory is measured; so do its index of names, and questions. What
 is measured takes the place of the same in the file; the others stay. `--kept` is where databases stay for the next
 time. Seconds of the processor stand beside those of the clock, and the load of the machine says how far to trust these.
-`--table` prints the table of docs/own-database.md.
+`--page` prints the figures as a table, and puts it between the marks of a page.
 """
 
 from __future__ import annotations
@@ -31,10 +31,13 @@ from statistics import median
 import duckdb
 
 from benchmarks.load import processor
+from benchmarks.stored import between
 from dualparse.files import replacing, write_text
 from dualparse.lab.sweep.jobs import current_commit
 
-SEED, BATCH, QUESTIONS, ROUNDS = 7, 20_000, 200, 5
+BEGIN = "<!-- connect: written by `python -m benchmarks.connect --page docs/own-database.md` -->"
+END = "<!-- end of connect -->"
+SEED, BATCH, QUESTIONS, ROUNDS, FILTERS = 7, 20_000, 200, 5, 50
 _SYLLABLES = [first + rest for first in "bcdfghjklmnprstvwz" for rest in ("a", "e", "i", "o", "u", "an", "el", "or")]
 _TABLES = """
 CREATE TABLE people (person_id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, country VARCHAR, born DATE);
@@ -56,6 +59,7 @@ _ASKED = (
 _PEOPLE = (
     "SELECT text FROM name JOIN part ON part.id = name.part WHERE part.kind = 'label' AND type = 'person' LIMIT 1000"
 )
+_BY_NAME = "( filter ( all person ) name = ( text {name} ) )"
 _FILTER = "( filter ( all product ) unit_price = ( number {price} money ) )"
 _SHARES = {"people": 0.2, "products": 0.05, "orders": 0.25, "lines": 0.5}
 
@@ -102,10 +106,11 @@ def make_shop(path: Path, rows: int) -> None:
 
 
 def make_names(path: Path, rows: int) -> None:
-    """One table of so many names."""
+    """One table of so many names, with an index on them."""
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE people (person_id INTEGER PRIMARY KEY, name VARCHAR)")
         connection.executemany("INSERT INTO people (name) VALUES (?)", ((n,) for n in names(random.Random(SEED), rows)))
+        connection.execute("CREATE INDEX called ON people (name)")
     connection.close()
 
 
@@ -209,6 +214,31 @@ def asked(folder: Path) -> dict[str, float]:
     }
 
 
+def filtered(folder: Path) -> dict[str, float]:
+    """Milliseconds of a form that filters a table by an indexed column: from its text to its rows."""
+    from dualparse.database.folder import read_connected
+    from dualparse.database.index import index_of
+    from dualparse.database.run import Runner
+    from dualparse.database.source import open_source
+
+    connected = read_connected(folder)
+    taken, worked = [], []
+    with index_of(connected) as index, open_source(connected.location) as source:
+        runner = Runner(source, connected.database)
+        rows = int(str(runner.answer("( count ( all person ) )").values[0][0]))
+        for (name,) in index.connection.execute(f"SELECT text FROM name ORDER BY id DESC LIMIT {FILTERS}").fetchall():
+            start, busy = time.perf_counter(), time.process_time()
+            assert runner.answer(_BY_NAME.format(name=name)).values
+            taken.append(1000 * (time.perf_counter() - start))
+            worked.append(1000 * (time.process_time() - busy))
+    return {
+        "rows of the table": rows,
+        "milliseconds, median": round(median(taken), 2),
+        "milliseconds, slowest": round(max(taken), 2),
+        "processor milliseconds, median": round(median(worked), 2),
+    }
+
+
 def answered(folder: Path) -> dict[str, float]:
     """Milliseconds of the first answer, opening included, of an answer when all is open, and of a filter on an indexed
     column alone."""
@@ -220,11 +250,12 @@ def answered(folder: Path) -> dict[str, float]:
         first, first_busy = time.perf_counter() - start, time.process_time() - busy
         rng = random.Random(SEED)
         names = asker.index.connection.execute(_PEOPLE).fetchall()
-        taken, worked, filters = [], [], []
+        taken, worked, filters, given = [], [], [], 0
         for _ in range(ROUNDS):
             for question in _ASKED:
                 start, busy = time.perf_counter(), time.process_time()
-                asker.ask(question.format(name=rng.choice(names)[0]))
+                reply = asker.ask(question.format(name=rng.choice(names)[0]))
+                given += reply.answered
                 taken.append(1000 * (time.perf_counter() - start))
                 worked.append(1000 * (time.process_time() - busy))
             form = _FILTER.format(price=rng.randint(1, 9999) / 100)
@@ -232,6 +263,8 @@ def answered(folder: Path) -> dict[str, float]:
             asker.runner.answer(form)
             filters.append(1000 * (time.perf_counter() - start))
     return {
+        "questions": len(taken),
+        "answered": given,
         "milliseconds to the first": round(1000 * first),
         "processor milliseconds to the first": round(1000 * first_busy),
         "milliseconds, median": round(median(taken), 1),
@@ -249,15 +282,18 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
     parser.add_argument("--kept", type=Path, help="folder in which databases stay")
     parser.add_argument("--out", type=Path, default=Path("results/bench-connect.json"))
-    parser.add_argument("--table", action="store_true", help="print what is stored as a table")
+    parser.add_argument("--page", type=Path, help="print what is stored as a table, and write it into this page")
+    parser.add_argument("--filter", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--answer", type=Path, help=argparse.SUPPRESS)
     told = parser.parse_args()
-    if told.ask or told.answer:
-        print(json.dumps(asked(told.ask) if told.ask else answered(told.answer)))
-        return
-    if told.table:
+    for folder, measure in ((told.ask, asked), (told.answer, answered), (told.filter, filtered)):
+        if folder:
+            print(json.dumps(measure(folder)))
+            return
+    if told.page:
         print(table(told.out))
+        between(told.page, BEGIN, END, table(told.out))
         return
     for rows in told.rows:
         for what in told.databases:
@@ -270,25 +306,40 @@ def main() -> None:
 
 
 def table(path: Path) -> str:
-    """The figures as the table of a page: by the clock, and in brackets what the processor was at work."""
-    lines = [
-        "| rows | engine | connect | of which the index | first answer | median answer | finding names |",
-        "|---:|---|---:|---:|---:|---:|---:|",
+    """The figures as tables of a page: by the clock, and in brackets what the processor was at work."""
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    shop = [
+        "| rows of the shop | engine | connect | of which the index | first answer | median answer |",
+        "|---:|---|---:|---:|---:|---:|",
     ]
-    for each in json.loads(path.read_text(encoding="utf-8"))["results"]:
+    register = [
+        "| names | engine | connect | finding those in a question | 95 of 100 | a filter on their indexed column |",
+        "|---:|---|---:|---:|---:|---:|",
+    ]
+    for each in results:
+        start = [
+            f"{each['rows']:,}",
+            {"sqlite": "SQLite", "duckdb": "DuckDB"}[each["engine"]],
+            _seconds(each["connect"]),
+        ]
         if each["database"] == "shop":
-            connect, index, answers, names = (each[key] for key in ("connect", "index", "answers", "names"))
-            cells = [
-                f"{each['rows']:,}",
-                {"sqlite": "SQLite", "duckdb": "DuckDB"}[each["engine"]],
-                f"{connect['seconds']} s ({connect['processor seconds']}), {connect['megabytes']} MB",
-                f"{index['seconds']} s ({index['processor seconds']}), {index['megabytes']} MB",
-                f"{answers['milliseconds to the first']:,} ms ({answers['processor milliseconds to the first']})",
-                f"{answers['milliseconds, median']} ms ({answers['processor milliseconds, median']})",
-                f"{names['milliseconds, median']} ms ({names['processor milliseconds, median']})",
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+            answers = each["answers"]
+            median_one = _milliseconds(answers, "milliseconds, median")
+            cells = [*start, _seconds(each["index"]), _milliseconds(answers, "milliseconds to the first"), median_one]
+            shop.append(f"| {' | '.join(cells)} |")
+        else:
+            found = [_milliseconds(each["names"], f"milliseconds, {which}") for which in ("median", "95 of 100")]
+            cells = [*start, *found, _milliseconds(each["filter"], "milliseconds, median")]
+            register.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*shop, "", *register])
+
+
+def _seconds(used: dict[str, float]) -> str:
+    return f"{used['seconds']} s ({used['processor seconds']}), {used['megabytes']} MB"
+
+
+def _milliseconds(figures: dict[str, float], which: str) -> str:
+    return f"{figures[which]:,} ms ({figures[f'processor {which}']:,})"
 
 
 def _store(path: Path, figures: dict[str, object]) -> None:
@@ -326,8 +377,8 @@ def _measured(database: Path, out: Path, what: str, engine: str, rows: int) -> d
         "index": _used(INDEX, str(out)),
         "names": _apart("--ask", out),
     }
-    if what == "shop":
-        figures["answers"] = _apart("--answer", out)
+    part, option = ("answers", "--answer") if what == "shop" else ("filter", "--filter")
+    figures[part] = _apart(option, out)
     shutil.rmtree(out)
     return figures
 
