@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SQLITE, DUCKDB, POSTGRES = "sqlite", "duckdb", "postgres"  # as sqlglot calls the dialects
 CSV, PARQUET = (".csv", ".tsv", ".csv.gz", ".tsv.gz"), (".parquet",)
+DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
 VARIABLE = "env:"
 _FILES = (SQLITE, DUCKDB, "file")
 _POSTGRES_NAMES = ("postgresql", "postgres")
@@ -182,5 +183,7 @@ def tables_of_folder(folder: Path) -> dict[str, tuple[Path, ...]]:
                 )
             found[name] = files
     if not found:
-        raise InputError("holds no CSV or Parquet file", path=folder)
+        held = next((path for path in sorted(folder.iterdir()) if _ends(path, DATABASES)), None)
+        hint = f"; a database is connected by its file, such as {held.name}" if held else ""
+        raise InputError(f"holds no CSV or Parquet file{hint}", path=folder)
     return found

@@ -373,6 +373,8 @@ def test_a_csv_file_without_a_heading_is_told(read, tmp_path):
 def test_a_folder_without_tables(refused, tmp_path):
     (tmp_path / "empty").mkdir()
     assert "holds no CSV or Parquet file" in refused(tmp_path / "empty")
+    (tmp_path / "empty" / "shop.db").touch()
+    assert "a database is connected by its file, such as shop.db" in refused(tmp_path / "empty")
 
 
 def test_two_files_for_one_table(refused, tmp_path):
