@@ -3,15 +3,16 @@
     python -m benchmarks.calibration folders WORK     what folders begin with: fitted on databases, kept in the package
     python -m benchmarks.calibration methods RUN...   ways to make probabilities of the same evidence, compared
 
-`folders` connects the databases of databases/dev and the embedded domain as a database (valley.py) in the folder WORK,
-asks their questions and writes dualparse/asking/folder_trust.json. What is said of a database there, and the cuts, come
-from what was fitted on the other databases. It reads none of the questions that refusing is measured by (offtopic/).
+`folders` connects the databases of databases/dev, the embedded domain as a database (valley.py) and Chinook, where
+DUALPARSE_DATA has it, in the folder WORK, asks their questions and writes dualparse/asking/folder_trust.json. What is
+said of a database there, and the cuts, come from what was fitted on the other databases. It reads none of the questions that refusing is measured by (offtopic/).
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -81,7 +82,8 @@ def folders(work: Path, precision: float = PRECISION, again: bool = False) -> No
     work.mkdir(parents=True, exist_ok=True)
     kept = work / "evidence.json"
     if again or not kept.is_file():
-        kept.write_text(json.dumps([vars(each) for each in (*(_dev(name, work) for name in DEV), _valley(work))]))
+        asked_of = [*(_dev(name, work) for name in DEV), _valley(work), *_chinook(work)]
+        kept.write_text(json.dumps([vars(each) for each in asked_of]))
     found = [Asked(**each) for each in json.loads(kept.read_text())]
     none = Confidence(0.0, dict.fromkeys(RIGHT, 0.0)), Confidence(0.0, dict.fromkeys(TOPIC, 0.0))
     told: list[float] = []
@@ -121,8 +123,19 @@ def _fitted(found: list[Asked], sure: Confidence, topic: Confidence) -> tuple[Co
 def _dev(name: str, work: Path) -> Asked:
     """A database of databases/dev with its questions."""
     build(f"dev/{name}", work)
-    asker = _connected(work / "dev" / f"{name}.sqlite", work / name)
-    path = HERE / "databases" / "dev" / name / "questions.jsonl"
+    return _asked(name, work, work / "dev" / f"{name}.sqlite", HERE / "databases" / "dev" / name / "questions.jsonl")
+
+
+def _chinook(work: Path) -> list[Asked]:
+    """Chinook with its questions, where the data folder has it."""
+    folder = Path(os.environ.get("DUALPARSE_DATA", "data")) / "chinook"
+    if not (folder / "chinook.sqlite").is_file():
+        return []
+    return [_asked("chinook", work, folder / "chinook.sqlite", folder / "questions.jsonl")]
+
+
+def _asked(name: str, work: Path, database: Path, path: Path) -> Asked:
+    asker = _connected(database, work / name)
     questions = read_questions(path)
     found = weigh(asker, questions, answers_of(path, asker, asker.source))
     others = [each.evidence for each in found if not each.question.answerable]
