@@ -5,7 +5,8 @@
 
 `folders` connects the databases of databases/dev, the embedded domain as a database (valley.py) and Chinook, where
 DUALPARSE_DATA has it, in the folder WORK, asks their questions and writes dualparse/asking/folder_trust.json. What is
-said of a database there, and the cuts, come from what was fitted on the other databases. It reads none of the questions that refusing is measured by (offtopic/).
+said of a database there, and the cuts, come from what was fitted on the other databases. It reads none of the
+questions that refusing is measured by (offtopic/).
 """
 
 from __future__ import annotations
