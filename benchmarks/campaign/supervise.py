@@ -25,7 +25,7 @@ from benchmarks.campaign.worker import FAILED, Board, note_failure, part_class
 
 MOST_FAILURES = 25  # of a part; it is given up then
 LOOK = 0.25  # seconds from one look at the board to the next
-READY = 300.0  # seconds after which a worker that is at no case counts as hanging: it prepares, or ends what it started
+READY = 900.0  # seconds after which a worker that is at no case counts as hanging: it prepares, or ends what it started
 
 
 @dataclass
