@@ -3,10 +3,9 @@
     python -m benchmarks.calibration folders WORK     what folders begin with: fitted on databases, kept in the package
     python -m benchmarks.calibration methods RUN...   ways to make probabilities of the same evidence, compared
 
-`folders` connects the databases of databases/dev, the embedded domain as a database (valley.py) and Chinook, where
-DUALPARSE_DATA has it, in the folder WORK, asks their questions and writes dualparse/asking/folder_trust.json. What is
-said of a database there, and the cuts, come from what was fitted on the other databases. It reads none of the
-questions that refusing is measured by (offtopic/).
+`folders` connects the databases of databases/dev and Chinook, where DUALPARSE_DATA has it, in the folder WORK, asks
+their questions and writes dualparse/asking/folder_trust.json. What is said of a database there, and the cuts, come from
+what was fitted on the other databases. It reads none of the questions that refusing is measured by (offtopic/).
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from pathlib import Path
 import typer
 
 from benchmarks.databases.build import build
-from benchmarks.valley import asked, write
 from dualparse.asking.asker import FolderAsker, open_asker
 from dualparse.asking.calibrate import examples_of, judged
 from dualparse.asking.confidence import (
@@ -39,7 +37,6 @@ from dualparse.asking.grounds import RIGHT, TOPIC, topic_of
 from dualparse.asking.trust import Trust, write_trust_file
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
-from dualparse.domains.registry import open_domain
 from dualparse.files import write_text
 from dualparse.grading.questions import read_questions
 from dualparse.grading.sure import away, spoiled, weigh
@@ -83,7 +80,7 @@ def folders(work: Path, precision: float = PRECISION, again: bool = False) -> No
     work.mkdir(parents=True, exist_ok=True)
     kept = work / "evidence.json"
     if again or not kept.is_file():
-        asked_of = [*(_dev(name, work) for name in DEV), _valley(work), *_chinook(work)]
+        asked_of = [*(_dev(name, work) for name in DEV), *_chinook(work)]
         kept.write_text(json.dumps([vars(each) for each in asked_of]))
     found = [Asked(**each) for each in json.loads(kept.read_text())]
     none = Confidence(0.0, dict.fromkeys(RIGHT, 0.0)), Confidence(0.0, dict.fromkeys(TOPIC, 0.0))
@@ -142,18 +139,6 @@ def _asked(name: str, work: Path, database: Path, path: Path) -> Asked:
     others = [each.evidence for each in found if not each.question.answerable]
     others += away(asker, spoiled(questions))
     return Asked(name, [each.evidence for each in found], [each.right for each in found], others)
-
-
-def _valley(work: Path) -> Asked:
-    """The embedded domain as a database, with its dev questions."""
-    domain = open_domain("trails")
-    write(work / "valley.sqlite", domain)
-    asker = _connected(work / "valley.sqlite", work / "valley")
-    questions, wanted = asked(domain, "dev")
-    found = weigh(asker, questions, wanted)
-    return Asked(
-        "valley", [each.evidence for each in found], [each.right for each in found], away(asker, spoiled(questions))
-    )
 
 
 @app.command()
