@@ -2,27 +2,21 @@
 
 In: a typed form, and what people call the types and properties of its schema. Out: an English phrase, always the same
 for the same form: "tracks whose genre is Jazz and whose length is over 7 minutes". Nothing is guessed here.
-
-The same phrase with its names and numbers masked ("tracks whose genre is [genre] and whose length is over [number]
-minutes") is what a matcher compares a question with: names need not be learned.
 """
 
 from __future__ import annotations
 
 import re
-from calendar import month_name
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date as Day
 from typing import Any
 
+from dualparse.asking.amounts import amount_of, dates_of, relative_of
 from dualparse.asking.verbs import as_date, bare, ends_open, is_done, of_many, of_one
 from dualparse.database import names
 from dualparse.database.synonyms import Words
-from dualparse.domains import intervals
 from dualparse.domains import nodes as n
 from dualparse.domains.intervals import Interval, Relative
-from dualparse.domains.units import factor
 from dualparse.lf.values import FALSE, TRUE, words_of
 
 NUMBER_OPS = {"=": "", "!=": "not ", "<": "under ", "<=": "at most ", ">": "over ", ">=": "at least "}
@@ -32,8 +26,6 @@ _ARTICLE = re.compile(r"^an? ")
 _SAID_OF = re.compile(  # ends of words that are said of things, and some words that are
     r"(ed|ive|able|ible|ous|ful|less)$|^(new|old|open|free|public|private|vegan|valid|visible|paid|sold|hidden|digital)$"
 )
-_PLAIN_UNITS = ("", "count", "money")
-_ONE_SPELLING = ("percent", "eur", "usd", "gbp")
 
 
 @dataclass(frozen=True)
@@ -42,12 +34,10 @@ class Wording:
 
     words   what people call types and properties, by `type` and `type.property`
     labels  id of a thing -> its name
-    masked  names, texts, numbers and dates appear by what they are: "[artist]", "[number]", "[year]"
     """
 
     words: Words
     labels: Mapping[str, str] = field(default_factory=dict)
-    masked: bool = False
 
     def __call__(self, node: n.Node) -> str:
         """The phrase of a form."""
@@ -81,26 +71,26 @@ class Wording:
         return _plural(found) if many else found
 
     def _entity(self, id: str) -> str:
-        if self.masked:
-            return f"[{self.type(id.rpartition('.')[0])}]"
         return self.labels.get(id) or id.rpartition(".")[2].replace("_", " ")
 
-    def _value(self, node: n.Literal, about: str) -> str:
+    def _value(self, node: n.Literal) -> str:
         value = node.value
-        if isinstance(value, (Interval, Relative)):
-            return _interval(value, masked=self.masked)
+        if isinstance(value, Interval):
+            return dates_of(value)
+        if isinstance(value, Relative):
+            return relative_of(value)
         if value.unit is not None and value.degree is not None:
-            return "[number]" if self.masked else amount_of(value.degree, value.unit)
+            return amount_of(value.degree, value.unit)
         if value.startswith("(text"):
-            return f"[{about}]" if self.masked else words_of(value)
+            return words_of(value)
         if value in (TRUE, FALSE):
             return "yes" if value == TRUE else "no"
-        return "[time]" if self.masked else ":".join(f"{int(part):02}" for part in value[1:-1].split()[1:])
+        return ":".join(f"{int(part):02}" for part in value[1:-1].split()[1:])
 
     def reference(self, node: n.Set, about: str) -> str:
         """What something is compared with."""
         if isinstance(node, n.Literal):
-            return self._value(node, about)
+            return self._value(node)
         if isinstance(node, n.Either):
             parts = list(dict.fromkeys(self.reference(part, about) for part in node.parts))
             return " or ".join(parts)
@@ -119,7 +109,7 @@ class Wording:
         if isinstance(node, n.It):
             return self.types(node.kind.name) if node.kind.things else "it"
         if isinstance(node, n.Literal):
-            return self._value(node, node.kind.name)
+            return self._value(node)
         if isinstance(node, n.Filter):
             return self._filtered(node)
         if isinstance(node, n.Get):
@@ -188,8 +178,7 @@ class Wording:
     def _ranked(self, node: n.Ranked) -> str:
         if node.limit is None:
             return f"{self.things(node.of)} ordered by {self.property(node.property)}, {_order(node)}"
-        amount = "[number]" if self.masked else str(node.limit)
-        return f"the {amount} {self.things(node.of)} with {self._extreme(node.property, node.descending)}"
+        return f"the {node.limit} {self.things(node.of)} with {self._extreme(node.property, node.descending)}"
 
     def _keys(self, node: n.Keys) -> str:
         if isinstance(node.of, n.BestRows):
@@ -269,7 +258,7 @@ class Wording:
         return step.source.things and step.source.name == step.target.name
 
     def _about(self, about: n.Property) -> str:
-        """What a masked text stands for."""
+        """What a condition compares."""
         if isinstance(about, n.Path):
             return self.step(about.steps[-1])
         return "text"
@@ -298,14 +287,6 @@ class Wording:
 
     def _count_condition(self, about: n.Total, op: str, reference: n.Set) -> str:
         amount = self.reference(reference, "number")
-        words = {
-            "=": "exactly ",
-            "!=": "not ",
-            "<": "fewer than ",
-            "<=": "at most ",
-            ">": "more than ",
-            ">=": "at least ",
-        }
         things = self.things(about.of)
         of = about.of.parts[0] if isinstance(about.of, n.Both) else about.of
         if amount == "1" and isinstance(of, n.Get):
@@ -313,7 +294,7 @@ class Wording:
                 things = self._back(of.step, "they", one=True)
             else:
                 things = things.replace(self.things(of), self.step(of.step), 1)
-        return f"{words[op]}{amount} {things}"
+        return f"{_COUNT_OPS[op]}{amount} {things}"
 
     # -- properties of one thing
 
@@ -351,7 +332,7 @@ class Wording:
     def number(self, node: Any) -> str:
         """A number: "number of tracks", "average price of huts"."""
         if isinstance(node, n.Literal):
-            return self._value(node, "number")
+            return self._value(node)
         if isinstance(node, n.Total):
             return self._total(node, self.things(node.of))
         if isinstance(node, n.Arithmetic):
@@ -407,12 +388,11 @@ class Wording:
             return f"the {key} with the {'highest' if node.greatest else 'lowest'} {figure}"
         if node.limit is None:
             return f"{self.rows(node.of)}, {'highest' if node.descending else 'lowest'} first"
-        amount = "[number]" if self.masked else str(node.limit)
         if group is not None and isinstance(group.key, n.Path):
             key = self.step(group.key.steps[-1], many=True) + self._from(group.key.steps[:-1])
         elif group is not None and isinstance(group.key, n.Part):
             key = f"{group.key.name}s of the {as_date(self.property(group.key.of))}"
-        return f"the {amount} {key} with the {'highest' if node.descending else 'lowest'} {figure}"
+        return f"the {node.limit} {key} with the {'highest' if node.descending else 'lowest'} {figure}"
 
     def _each(self, key: n.Property) -> str:
         """What there is a row for: "genre", "employee that they are handled by"."""
@@ -466,27 +446,6 @@ def _plural(phrase: str) -> str:
     return phrase if ends_open(phrase) else names.plural(names.singular(phrase))
 
 
-def amount_of(amount: float, unit: str) -> str:
-    """A number with its unit as people write it; a time in the unit in which it is shortest.
-
-    >>> amount_of(420000, "millisecond"), amount_of(38.0, "money"), amount_of(2.5, "km"), amount_of(1, "hour")
-    ('7 minutes', '38', '2.5 km', '1 hour')
-    """
-    for larger in ("day", "hour", "minute", "second") if factor("minute", unit) and unit != "day" else ():
-        size = factor(larger, unit)
-        if size and size > 1 and amount >= size and (amount / size * 2) % 1 == 0:
-            amount, unit = amount / size, larger
-            break
-    text = str(int(amount)) if amount == int(amount) else f"{amount:.3f}".rstrip("0")
-    if unit in _PLAIN_UNITS:
-        return text
-    return (
-        f"{text} {unit}"
-        if amount == 1 or len(unit) < 3 or unit.endswith("s") or unit in _ONE_SPELLING
-        else f"{text} {unit}s"
-    )
-
-
 def _order(node: n.Ranked) -> str:
     kind = node.property.kind.name
     if kind == "text":
@@ -503,46 +462,6 @@ def _is_day(node: n.Set) -> bool:
     if isinstance(value, Relative):
         return value.unit == "day"
     return isinstance(value, Interval) and value.high - value.low == 1
-
-
-def _interval(value: Interval | Relative, *, masked: bool) -> str:
-    """Dates as people write them.
-
-    >>> _interval(Interval(20090000, 20100000), masked=False), _interval(Interval(20241000, 20241300), masked=False)
-    ('2009', 'quarter 4 of 2024')
-    >>> _interval(Interval(20240300, 20240400), masked=False), _interval(Interval(20240305, 20240306), masked=True)
-    ('March 2024', '[day]')
-    """
-    if isinstance(value, Relative):
-        return _relative(value)
-    size = value.high - value.low
-    year, month, of_month = value.low // 10_000, value.low // 100 % 100, value.low % 100
-    if size == 10_000 and not month:
-        return "[year]" if masked else str(year)
-    if size == 100 and month and not of_month:
-        return "[month]" if masked else f"{month_name[month]} {year}"
-    if size == 300 and month in (1, 4, 7, 10):
-        return "[quarter]" if masked else f"quarter {(month + 2) // 3} of {year}"
-    if size == 1 and of_month:
-        return "[day]" if masked else f"{of_month} {month_name[month]} {year}"
-    first, last = intervals.day(value.low), intervals.day(value.high - 1)
-    return "[dates]" if masked else f"{_written(first)} to {_written(last)}"
-
-
-def _written(day: Day) -> str:
-    return f"{day.day} {month_name[day.month]} {day.year}"
-
-
-def _relative(value: Relative) -> str:
-    """
-    >>> _relative(Relative("month", -1)), _relative(Relative("day", 0)), _relative(Relative("day", -30, 30))
-    ('last month', 'today', 'the past 30 days')
-    """
-    if value.length > 1 or value.offset < -1:
-        return f"the past {value.length} {value.unit}s"
-    if value.unit == "day":
-        return {-1: "yesterday", 0: "today", 1: "tomorrow"}[value.offset]
-    return f"{ {-1: 'last', 0: 'this', 1: 'next'}[value.offset] } {value.unit}"
 
 
 def listed(parts: list[str]) -> str:

@@ -134,14 +134,6 @@ def test_every_function_has_words(checker):
     assert len(said) >= len(set(examples)) - 4
 
 
-def test_names_and_numbers_can_be_masked(checker):
-    masked = Wording(Words(), masked=True)
-    form = f"( filter ( filter {TRAIL} start = village.orsaz ) length < ( number 7 km ) )"
-    assert masked(checker.typed_text(form)) == "trails whose start is [village] and whose length is under [number]"
-    dated = f"( filter {TRAIL} opened = ( date 1998 3 -1 ) )"
-    assert masked(checker.typed_text(dated)) == "trails opened in [month]"
-
-
 def test_labels_and_words_of_the_house_are_used(checker):
     words = Words({"trail": ("path", "trail"), "trail.start": ("starting point",)})
     said = Wording(words, {"village.orsaz": "Orsaz"})

@@ -119,7 +119,7 @@ def _table(reply: Reply) -> Iterable[str]:
 
 
 def _cell(value: object, unit: str) -> str:
-    from dualparse.asking.wording import amount_of
+    from dualparse.asking.amounts import amount_of
     from dualparse.domains.units import clock
 
     if value is None:
