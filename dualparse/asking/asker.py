@@ -47,6 +47,7 @@ from dualparse.lf.errors import LF_ERRORS
 
 MOST_WORDED = 60  # drafts that are typed, worded and matched
 MOST_CHOICES = 3
+REMEMBERED = 1 << 14  # names of things
 MOST_BESIDE = 2  # values shown beside things
 KNOWN = 0.99  # that an answer is right whose question has a label
 NEAR = 0.75  # cosine from which on a question may be answered that has a word which nothing here is called by
@@ -154,7 +155,7 @@ class FolderAsker(Asker):
             self._keep_up()
             try:
                 node = self.checker.typed_text(form)
-                said = Spoken(self.connected.words, _Labels(self))(node)
+                said = Spoken(self.connected.words, ThingNames(self))(node)
                 return self._answer(Reply(question, ANSWERED, form=form, said=said, probability=1.0), node)
             except LF_ERRORS as error:
                 return Reply(question, ERROR, form=form, reason=str(error))
@@ -197,7 +198,7 @@ class FolderAsker(Asker):
     def _answer(self, reply: Reply, node: n.Node) -> Reply:
         """With the values beside the things that the form is about."""
         shown = with_values(reply.form, node, most=MOST_BESIDE)
-        columns = Spoken(self.connected.words, _Labels(self)).columns(self.checker.typed_text(shown))
+        columns = Spoken(self.connected.words, ThingNames(self)).columns(self.checker.typed_text(shown))
         return answered(reply, self.runner.answer(shown, today=self.today), columns)
 
     def judged(self, text: str) -> tuple[Judged | None, Reply]:
@@ -337,8 +338,8 @@ def _notes(names: Sequence[Named]) -> tuple[str, ...]:
     )
 
 
-class _Labels(dict[str, str]):
-    """Names of things, looked up in the database when they are asked for."""
+class ThingNames(dict[str, str]):
+    """Names of things, looked up in the database when they are asked for; so many are kept."""
 
     def __init__(self, asker: FolderAsker):
         super().__init__()
@@ -346,6 +347,8 @@ class _Labels(dict[str, str]):
 
     def get(self, id: str, default: str | None = None) -> str | None:  # type: ignore[override]
         if id not in self:
+            if len(self) >= REMEMBERED:
+                self.clear()
             try:
                 self[id] = str(self._asker.runner.answer(id).values[0][0])
             except (*LF_ERRORS, InputError, IndexError):

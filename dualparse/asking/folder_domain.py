@@ -21,7 +21,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from dualparse.asking.asker import FolderAsker
+from dualparse.asking.asker import FolderAsker, ThingNames
 from dualparse.asking.masks import Mask, Masks, numbered_as_said
 from dualparse.asking.schema_forms import PLACE, SchemaForms
 from dualparse.asking.spoken import Spoken
@@ -105,8 +105,8 @@ class FolderDomain:
         return Spoken(self.connected.words, self._labels)(self.checker.typed_text(form))
 
     @cached_property
-    def _labels(self) -> _Labels:
-        return _Labels(self.asker)
+    def _labels(self) -> ThingNames:
+        return ThingNames(self.asker)
 
     def keep(self, folder: Path) -> None:
         """Write what a run needs to be asked elsewhere: all but the index of names, which is made again."""
@@ -211,24 +211,6 @@ class _Themselves(dict[str, str]):
 
     def get(self, id: str, default: str | None = None) -> str | None:  # type: ignore[override]
         return super().get(id, id if PLACE in id else default)
-
-
-class _Labels(dict[str, str]):
-    """Names of things, looked up in the database; those that were looked up last are kept."""
-
-    def __init__(self, asker: FolderAsker):
-        super().__init__()
-        self._asker = asker
-
-    def get(self, id: str, default: str | None = None) -> str | None:  # type: ignore[override]
-        if id not in self:
-            if len(self) >= REMEMBERED:
-                self.clear()
-            rows = self._asker.run(id).rows
-            if not rows:
-                return default
-            self[id] = str(rows[0][0])
-        return self[id]
 
 
 def _names(tokens: Sequence[str]) -> list[str]:
