@@ -52,7 +52,6 @@ from dualparse.training.step import Adam
 CORES = 2
 BATCH = 16
 WARM_UP = 3
-TARGET = 3.1  # iterations a second on two cores
 CACHE = Path(__file__).parent.parent / ".cache"
 AS_PUBLISHED = (
     *(RewardSettings(name=name, weight=0.5) for name in ("validity", "fluency")),

@@ -17,7 +17,6 @@ ORDER = ("<", ">", "<=", ">=")
 # What is asked of things: themselves; a figure; those at an end of an order; a table.
 PLAIN = ("list", "count", "exists")
 FIGURES = ("mean", "total", "max", "min")
-ENDS = ("most", "least")
 TABLES = ("group count", "group figure", "group most", "group least", "group having")
 PAIRS = ("two most", "two least", "two over", "two under")
 

@@ -19,7 +19,6 @@ from dualparse.domains.results import Answer, Column, Plain
 from dualparse.errors import InputError
 
 ANSWERED, AMBIGUOUS, REFUSED, ERROR = "answered", "ambiguous", "refused", "error"
-STATUSES = (ANSWERED, AMBIGUOUS, REFUSED, ERROR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,12 +272,6 @@ def _duckdb_kind(declared: str) -> str:
     return next((kind for kind, starts in _DUCKDB_TYPES.items() if name.startswith(starts)), UNKNOWN)
 
 
-def row_count(source: Source, table: RawTable) -> int:
-    """How many rows a table has."""
-    query: exp.Select = exp.select(exp.Count(this=exp.Star())).from_(table.expression())
-    return int(source.rows(query)[0][0])
-
-
 def rows_of(source: Source, table: RawTable, columns: Sequence[str], limit: int) -> list[tuple]:
     """Some rows of a table, from its beginning and, where it has a simple key, from its end."""
     query = exp.select(*(exp.column(name, quoted=True) for name in columns)).from_(table.expression())

@@ -25,8 +25,6 @@ KINDS = (
 )
 RESULTS = ("things", "set", "property", "scalar", "table", "yes_no")
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
-ARITHMETIC = ("plus", "minus", "times", "divide")
-TOTALS = ("sum", "avg", "min", "max")
 PARTS = ("year", "quarter", "month", "day")
 DIRECTIONS = ("ascending", "descending")
 

@@ -8,7 +8,6 @@ MAX_QUESTION = 2_000  # characters; the parser takes at most 200 words
 MAX_FORM = 10_000  # characters
 MAX_NAME = 200  # characters of a run's name
 MAX_K = 20  # readings or wordings
-MAX_COMMENT = 2_000  # characters
 MAX_BODY = 64 * 1024  # bytes
 MAX_HEAD = 16 * 1024  # bytes of a request's first line and headers
 MAX_PIPELINED = 16  # requests of one connection that wait behind the one that is answered
