@@ -256,13 +256,13 @@ class Spoken(Wording):
             return f"{_OF_ANOTHER[op]}{value}"
         return f"{'not ' * (op == '!=')}{_when(reference)}{value} {_LATER.get(op, '')}".rstrip()
 
-    def _boolean(self, phrase: str, holds: bool, op: str) -> str:
+    def _boolean(self, phrase: str, holds: bool) -> str:
         first, _, rest = phrase.partition(" ")
         if first in _DOES and rest:
             verb = "can" if first == "can" else "" if first == "does" else _they(first)
             no = "" if holds else "cannot " if first == "can" else "do not "
             return f"that {no}{'' if no == 'cannot ' else verb} {rest}".replace("  ", " ")
-        return super()._boolean(phrase, holds, op)
+        return super()._boolean(phrase, holds)
 
     # -- numbers
 

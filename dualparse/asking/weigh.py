@@ -109,12 +109,12 @@ def figures_of(
     share = sum(explained.get(place, 0.0) for place in content) / len(content) if content else 1.0
     return Figures(
         share,
-        _missed(question, draft, explained) + other_kind(question, database, draft, people),
+        _missed(question, draft) + other_kind(question, database, draft, people),
         _unsaid(evidence, database, draft),
         draft.cost,
         sum(named.score - 0.6 for named in draft.names),
         max(strength(evidence, draft.target), 0.5 if any(n.type == draft.target for n in draft.names) else 0.0),
-        _redundant(question, evidence, database, draft),
+        _redundant(evidence, database, draft),
         sum(SPOKEN <= explained.get(place, 0.0) < SURE for place in content) / max(len(content), 1),
         _head(evidence, database, draft),
     )
@@ -139,7 +139,7 @@ def _head(evidence: Evidence, database: Database, draft: Draft) -> float:
     return float(any(here.get(element, 0.0) >= least for element in given))
 
 
-def _redundant(question: Question, evidence: Evidence, database: Database, draft: Draft) -> float:
+def _redundant(evidence: Evidence, database: Database, draft: Draft) -> float:
     """How many spoken-of names explain nothing that the rest of the draft does not explain."""
     ways = {element for element in draft.uses if not isinstance(_part(database, element), Property)}
     counted = [element for element in dict.fromkeys(draft.uses) if element not in ways]
@@ -163,7 +163,7 @@ def _part(database: Database, element: str) -> object:
     return database.places.get((owner, name)) if name else database.by_name.get(owner)
 
 
-def _missed(question: Question, draft: Draft, explained: Mapping[int, float]) -> float:
+def _missed(question: Question, draft: Draft) -> float:
     missed = 0.0
     for places in (
         *(amount.places for amount in question.amounts),

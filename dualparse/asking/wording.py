@@ -202,7 +202,7 @@ class Wording:
             return f"with {self._count_condition(about, op, node.references[0])}"
         phrase = self.property(about)
         if about.kind.name == "boolean" and isinstance(node.references[0], n.Literal):
-            return self._boolean(phrase, (op == "=") == (node.references[0].value == TRUE), op)
+            return self._boolean(phrase, (op == "=") == (node.references[0].value == TRUE))
         if op == "contains":
             return f"whose {phrase} contains {self.reference(node.references[0], phrase)}"
         if op == "between":
@@ -263,7 +263,7 @@ class Wording:
             return self.step(about.steps[-1])
         return "text"
 
-    def _boolean(self, phrase: str, holds: bool, op: str) -> str:
+    def _boolean(self, phrase: str, holds: bool) -> str:
         first, _, rest = phrase.partition(" ")
         if first in ("is", "was", "are") and rest:
             return f"that are {'' if holds else 'not '}{rest}"

@@ -74,7 +74,7 @@ def candidates(text: str, index: Index, *, known: Collection[str] = ()) -> list[
             found += hits
             covered |= set(range(span.start, span.end))
     left = [place for place in left if place not in covered]
-    found += _parts(text, words, left, index, plain)
+    found += _parts(text, words, left, index)
     return _sorted(found)
 
 
@@ -147,9 +147,7 @@ def _mended(words: Sequence[Token], left: Sequence[int], index: Index) -> Iterat
                     yield _Span(start, end, tuple(texts), "slip", distance)
 
 
-def _parts(
-    text: str, words: Sequence[Token], left: Sequence[int], index: Index, plain: Collection[str]
-) -> list[tuple[_Span, Candidate]]:
+def _parts(text: str, words: Sequence[Token], left: Sequence[int], index: Index) -> list[tuple[_Span, Candidate]]:
     """Names that hold what is left unexplained, the longest run of words first."""
     found: list[tuple[_Span, Candidate]] = []
     runs: list[list[int]] = []

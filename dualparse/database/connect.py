@@ -80,7 +80,7 @@ def connect(location: Location, folder: Path, *, progress: Progress = lambda wha
     _write_description(folder, location, tables, report)
     lines = ontology_file.lines_of(found.database, _hidden(found))
     edited = ontology_file.read_lines(folder / ONTOLOGY) if (folder / ONTOLOGY).is_file() else []
-    _write_words(folder, lines, edited, found.words, report)
+    _write_words(folder, lines, edited, found.words)
     _write_ontology(folder, lines, edited, found, report)
     _drop_orphans(folder, location.dialect)
     return report
@@ -138,9 +138,7 @@ def _with_reason(line: Line, reasons: dict[tuple[str, str], str]) -> str:
     return f"{line}  # {reasons.get((line.words[0], line.words[1]), '')}".rstrip(" #")
 
 
-def _write_words(
-    folder: Path, lines: Sequence[Line], edited: Sequence[Line], words: dict[str, str], report: Report
-) -> None:
+def _write_words(folder: Path, lines: Sequence[Line], edited: Sequence[Line], words: dict[str, str]) -> None:
     names = words_renamed(lines, edited)
     now = synonyms.lines_of({names.get(name, name): phrase for name, phrase in words.items()})
     base = [line for line in map(ontology_file.read_line, _generated(folder, ONTOLOGY)) if line]

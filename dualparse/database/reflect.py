@@ -195,12 +195,12 @@ def _table(inspector: Inspector, name: str, schema: str, view: bool) -> RawTable
         columns,
         schema,
         key=tuple(inspector.get_pk_constraint(**place)["constrained_columns"]),
-        foreign_keys=tuple(_foreign_key(inspector, key, schema) for key in keys),
+        foreign_keys=tuple(_foreign_key(inspector, key) for key in keys),
         unique=tuple(dict.fromkeys(columns for columns in unique if all(columns))),
     )
 
 
-def _foreign_key(inspector: Inspector, key: Any, schema: str) -> ForeignKey:
+def _foreign_key(inspector: Inspector, key: Any) -> ForeignKey:
     target, columns = key["referred_table"], tuple(key["constrained_columns"])
     target_schema = key.get("referred_schema") or ""
     # SQLite may leave the columns out: they are the target's key.
