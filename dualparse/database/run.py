@@ -31,6 +31,7 @@ from dualparse.lf.verdict import Verdict
 
 MOST_ROWS = 10_000
 SECONDS = 10.0
+UNICODE = "und-x-icu"  # a collation of PostgreSQL that knows all letters
 
 
 class Answering(ABC):
@@ -69,11 +70,12 @@ class Runner(Answering):
         self._cancelled = threading.Event()
         if source.dialect == "sqlite":
             source.connection.create_function("LOWER", 1, _lower, deterministic=True)
+        self._letters = _letters(source) if source.dialect == POSTGRES else ""
 
     def run(self, statement: Statement, *, seconds: float | None = None, most_rows: int | None = None) -> Answer:
         """The answer that a statement gives."""
         most = self.most_rows if most_rows is None else most_rows
-        sql = statement.sql(limit=most + 1)
+        sql = statement.sql(limit=most + 1, letters=self._letters)
         with self._limited(self.seconds if seconds is None else seconds):
             found = self._fetch(sql, statement.parameters, most + 1)
         return answer_of(statement, found, most, sql)
@@ -127,6 +129,15 @@ def answer_of(statement: Statement, found: Sequence[Sequence[Any]], most: int, s
     labels: dict[str, str] = {}
     rows = [_row(row, statement.outputs, labels) for row in found[:most]]
     return answered(statement.columns, rows, statement.node, labels=labels, truncated=len(found) > most, sql=sql)
+
+
+def _letters(source: Source) -> str:
+    """The collation by which a PostgreSQL server lowers letters, where its own locale knows those of English alone."""
+    asked = "SELECT LOWER('\u00c4') = '\u00e4', EXISTS (SELECT FROM pg_collation WHERE collname = %s)"
+    with explained(source.location):
+        known, there = source.connection.execute(asked, [UNICODE]).fetchone()
+        source.connection.rollback()
+    return UNICODE if there and not known else ""
 
 
 def _lower(words: object) -> object:

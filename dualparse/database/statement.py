@@ -52,12 +52,14 @@ class Statement:
             return ()
         return tuple(re.findall(rf"{_MARK}(\w+)", self._marked().sql(dialect=self.dialect)))
 
-    def sql(self, *, pretty: bool = False, limit: int | None = None) -> str:
-        """The text; `limit` is put around what has no smaller one."""
+    def sql(self, *, pretty: bool = False, limit: int | None = None, letters: str = "") -> str:
+        """The text; `limit` is put around what has no smaller one, `letters` is the collation by which LOWER goes."""
         positional = self.dialect in POSITIONAL
         select = self._marked() if positional else self.select.copy()
         if limit is not None and select.args.get("limit") is None:
             select = select.limit(limit, copy=False)
+        for lower in list(select.find_all(exp.Lower)) if letters else ():
+            lower.set("this", exp.Collate(this=lower.this, expression=exp.to_identifier(letters, quoted=True)))
         text = select.sql(dialect=self.dialect, pretty=pretty, copy=False)
         return re.sub(rf":{_MARK}\w+", "?", text) if positional else text
 

@@ -10,6 +10,7 @@ from datetime import date as Day
 from time import perf_counter, sleep
 
 import duckdb
+import psycopg
 import pytest
 import sqlglot
 
@@ -188,6 +189,19 @@ def test_postgresql_stops_and_writes_nothing(postgres_url):
         with pytest.raises(LFExecutionError, match="not done within"), runner._limited(0.2):
             source.connection.execute("SELECT pg_sleep(5)")
         assert runner.answer("( exists ( all n ) )").values == [(True,)]
+
+
+def test_postgresql_knows_the_capitals_of_other_languages(postgres_url):
+    with psycopg.connect(f"{postgres_url}/postgres") as writing:
+        writing.execute("CREATE TABLE song (id int PRIMARY KEY, title text)")
+        writing.execute("INSERT INTO song VALUES (1, 'ÄRGER'), (2, 'Arger'), (3, 'Zoë')")
+    title = Property("title", "song", "text", "title")
+    model = Database("postgres", (Table("song", ("song",), ("id",), label=("title",), properties=(title,)),))
+    with open_source(locate(f"{postgres_url}/postgres")) as source:
+        runner = Runner(source, model)
+        found = runner.answer("( filter ( all song ) title contains ( text ärg ) )")
+        assert found.denotation == "(list (name song.1))" and "und-x-icu" in found.sql
+        assert runner.answer("( filter ( all song ) title contains ( text ZOË ) )").denotation == "(list (name song.3))"
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
