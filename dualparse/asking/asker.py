@@ -49,6 +49,7 @@ MOST_WORDED = 60  # drafts that are typed, worded and matched
 MOST_CHOICES = 3
 REMEMBERED = 1 << 14  # names of things
 MOST_BESIDE = 2  # values shown beside things
+ENOUGH = 2  # words that speak of the data: with no strange ones, a clear reading of them is of no other subject
 KNOWN = 0.99  # that an answer is right whose question has a label
 NEAR = 0.75  # cosine from which on a question may be answered that has a word which nothing here is called by
 CLOSE = 0.3  # share of the first reading that one has to be offered
@@ -171,7 +172,8 @@ class FolderAsker(Asker):
         judged = judge(question, evidence, ranked, self.trust)
         best = ranked[0].draft
         reply = Reply(text, REFUSED, notes=(*_slips(text, question), *_notes(best.names)))
-        elsewhere = judged.topic < self.trust.topic_cut
+        clear = not judged.strange and judged.evidence["spoken"] >= ENOUGH and judged.probability >= self.trust.cut
+        elsewhere = judged.topic < self.trust.topic_cut and not clear
         reason = self._away(question, judged) if elsewhere else self._lacking(question, evidence, judged, best)
         refused = replace(reply, probability=round(min(judged.probability, judged.topic), 4), reason=reason)
         understood = judged.things and (ranked[0].cosine or 0.0) >= NEAR  # without that word

@@ -48,6 +48,7 @@ _REVENUE = frozenset(
 )
 FIGURES = frozenset(["revenue", "sales", "turnover", "income", "earnings", "takings", "spending"])
 _UNITS_SOLD = frozenset(["copies", "units", "sold", "selling", "bestselling", "sell", "sells", "popular", "pieces"])
+NARROWER = 0.2  # cost of a number whose name says more than the question does
 _SIZES = frozenset(["big", "large", "huge", "small", "tiny", "little", "long", "short"])
 ONLY_NUMBER = 0.35  # how well a size fits the only number of a thing
 _ANY = frozenset(["high", "low", "good", "bad", "big", "large", "small", "great", "poor"])  # of whatever is named
@@ -208,7 +209,15 @@ class Measures:
                 continue
             uses = (element,) if fits < 0.6 else self._conditions.said(element)
             greatest = _direction(extreme.greatest, adjective, held) != turned
-            yield Ranking(held.name, uses, frozenset(), 0.4 * (1 - fits), greatest, held)
+            cost = 0.4 * (1 - fits) + self._narrower(held, properties, element)
+            yield Ranking(held.name, uses, frozenset(), cost, greatest, held)
+
+    def _narrower(self, held: Property, properties: Sequence[Property], element: str) -> float:
+        """What it costs that a name says more than that of another property: the most expensive has the highest price,
+        and not the highest cost price, unless the question says so."""
+        parts, said = set(held.name.split("_")), strength(self.evidence, element)
+        wider = [each for each in properties if each.kind == held.kind and set(each.name.split("_")) < parts]
+        return NARROWER * any(said <= strength(self.evidence, f"{each.owner}.{each.name}") for each in wider)
 
     def _after(self, element: str, extreme: Extreme) -> float:
         """How much the words speak of a name, those after the superlative more."""

@@ -47,9 +47,23 @@ class Orders:
             amount, places = limit
             form = f"( {'top' if greatest else 'bottom'} {amount} {base.form} {by.property} )"
             covers |= places | self.given.question.at(TOP)
-            form = f"( select {form} {by.property} )"
-            yield base.asks(form, TOPPED, uses=by.uses, covers=covers, cost=by.cost, gives=base.target)
+            shown = f"( select {form} {by.property} )"
+            yield base.asks(shown, TOPPED, uses=by.uses, covers=covers, cost=by.cost, gives=base.target)
+            for word, element in self._beside(base, by):
+                shown = f"( select {form} {word} {by.property} )"
+                uses = (*by.uses, element)
+                yield base.asks(shown, TOPPED, uses=uses, covers=covers, cost=by.cost, gives=base.target)
         yield from self._best_groups(base, extreme)
+
+    def _beside(self, base: Draft, by: Ranking) -> list[tuple[str, str]]:
+        """What is asked for beside that by which things are put in order: "the 3 longest tracks: album and length"."""
+        given = self.given
+        held = [
+            (each.name, f"{base.target}.{each.name}") for each in given.spoken(base.target, SAID) if each != by.held
+        ]
+        hops = [each for each in given.ways.hops[base.target] if not each.back and not each.many]
+        led_to = [(hop.word, hop.element) for hop in hops if strength(given.evidence, hop.element) >= SAID]
+        return [each for each in (*held, *led_to) if each[1] not in (*base.uses, *by.uses)][:2]
 
     def _of_best(self, best: Draft, by: Ranking) -> Iterator[Draft]:
         """Such as "which album is the longest track on": what the thing leads to, or a value of it."""

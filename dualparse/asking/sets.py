@@ -13,7 +13,7 @@ from itertools import islice, product
 from dualparse.asking.conditions import Condition, applied
 from dualparse.asking.drafts import LIST, Draft, Given
 from dualparse.asking.names_in import Assignment, Named
-from dualparse.asking.paths import backwards, got
+from dualparse.asking.paths import Way, backwards, got, path
 
 AT_ONCE = 0.1  # cost of what something leads to of which all is said
 MOST_SETS = 10  # ways to put the conditions of one table together
@@ -80,14 +80,15 @@ class Sets:
             if other == table or not ways or len(ways[0]) > 3:
                 continue
             there, left = self._at_once(other, names)
-            if len(there) < 2:
+            way = next((way for way in ways if len(way) <= 3 and not _is_told(way, there)), None)
+            if len(there) < 2 or way is None:
                 continue
             rest = [self.given.conditions.of_name(named, table)[:1] for named in left]
             if any(not options for options in rest):
                 continue
-            cost = self.given.conditions.way_cost(ways[0]) + AT_ONCE
+            cost = self.given.conditions.way_cost(way) + AT_ONCE
             joined = Condition(
-                "", self.given.conditions.along(ways[0]), cost=cost, base=got(applied(there, other), backwards(ways[0]))
+                "", self.given.conditions.along(way), cost=cost, base=got(applied(there, other), backwards(way))
             )
             inner = [replace(each, form="", base="") for each in there]
             yield self._set(table, [joined, *inner, *(options[0] for options in rest)], names)
@@ -206,3 +207,8 @@ class Sets:
             p for p in range(max(0, place - 3), place) if words[p].text in ("with", "has", "have", "having", "had")
         ]
         return frozenset(before[-1:])
+
+
+def _is_told(way: Way, there: Sequence[Condition]) -> bool:
+    """Whether a question names what a way leads back to, so that nobody asks for it: "what is on in Lab 4 in May"."""
+    return any(each.about == path(backwards(way)) for each in there)

@@ -116,11 +116,18 @@ class Terms:
                 continue  # who is in something else, as "members" are
             names = {part for held in table.properties for part in held.name.split("_")}
             whole = len(table.label) > 1 or {"first", "surname", "birth", "dob", "gender"} & names
-            if whole or {stem(part) for part in table.name.split("_")} & _alike(_PERSONS):
+            if whole or self._says(table.name) & _alike(_PERSONS):
                 found[table.name] = 0.7
             elif {"phone", "email", "mobile"} & names and table.label:
                 found[table.name] = 0.45
         return found
+
+    def _says(self, table: str) -> set[str]:
+        """The stems of the words of a table's name without those that are other tables: a customer order is an order,
+        where there are customers as well."""
+        *parts, last = map(stem, table.split("_"))
+        others = {stem(each.name) for each in self.database.tables if each.name != table}
+        return {last, *(part for part in parts if part not in others)}
 
     @cached_property
     def places(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,37 @@ ANSWERS = {
     "the biggest match": ["2"],
 }
 
+STALL = """
+CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT, cost_price REAL, price REAL);
+CREATE TABLE customers (id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT, town TEXT);
+CREATE TABLE employees (id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT);
+CREATE TABLE customer_orders (
+  id INTEGER PRIMARY KEY, order_no TEXT UNIQUE, customer_id INTEGER REFERENCES customers,
+  handled_by INTEGER REFERENCES employees, ordered_on DATE);
+CREATE TABLE order_lines (
+  id INTEGER PRIMARY KEY, order_id INTEGER REFERENCES customer_orders, product_id INTEGER REFERENCES products,
+  units INTEGER);
+CREATE TABLE reviews (
+  id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES products, customer_id INTEGER REFERENCES customers,
+  stars INTEGER, review_text TEXT);
+CREATE TABLE shifts (
+  id INTEGER PRIMARY KEY, employee_id INTEGER REFERENCES employees, day_no INTEGER, started_on DATE, hours REAL);
+INSERT INTO products VALUES (1, 'Oak Stool', 40, 65), (2, 'Tin Kettle', 12, 80), (3, 'Jute Mat', 9, 15);
+INSERT INTO customers VALUES (1, 'Mara', 'Quist', 'Ribe'), (2, 'Odd', 'Falk', 'Varde'), (3, 'Pia', 'Stern', 'Ribe');
+INSERT INTO employees VALUES (1, 'Juno', 'Berg'), (2, 'Kasimir', 'Thal');
+INSERT INTO customer_orders VALUES
+  (1, 'ZX901', 1, 1, '2024-02-01'), (2, 'ZX902', 2, 1, '2024-03-01'), (3, 'ZX903', 1, 2, '2025-01-05');
+INSERT INTO order_lines VALUES (1, 1, 1, 2), (2, 1, 2, 1), (3, 2, 2, 4), (4, 3, 1, 1);
+INSERT INTO reviews VALUES (1, 1, 1, 5, 'Sturdy.'), (2, 1, 2, 3, 'It wobbles.'), (3, 2, 2, 4, 'Boils well.');
+INSERT INTO shifts VALUES (1, 1, 1, '2024-05-01', 7.5), (2, 2, 1, '2024-05-02', 4), (3, 1, 2, '2024-05-03', 9);
+"""
+
+AT_THE_STALL = {
+    "most expensive product?": ["Tin Kettle"],
+    "the product with the highest cost price": ["Oak Stool"],
+    "who has ordered the tin kettle": ["Mara Quist", "Odd Falk"],
+}
+
 
 @pytest.fixture(scope="module")
 def asker(tmp_path_factory) -> FolderAsker:
@@ -101,3 +133,44 @@ def test_a_question_is_read_as_it_is_meant(question, asker):
     ranked = asker.ranked(question)[2]
     first = ranked[0]
     assert sorted(row[0] for row in asker.run(first.draft.form).rows) == sorted(ANSWERS[question]), first.said
+
+
+@pytest.fixture(scope="module")
+def stall(tmp_path_factory) -> FolderAsker:
+    place: Path = tmp_path_factory.mktemp("stall")
+    sqlite_file(place / "stall.sqlite", STALL)
+    connect(locate(str(place / "stall.sqlite")), place / "folder")
+    return open_asker(place / "folder")
+
+
+@pytest.mark.parametrize("question", AT_THE_STALL)
+def test_a_question_about_a_stall_is_read_as_it_is_meant(question, stall):
+    first = stall.ranked(question)[2][0]
+    told = [row[0] for row in stall.run(first.draft.form).rows]
+    assert sorted(set(map(str, told))) == sorted(AT_THE_STALL[question]), first.said
+
+
+def test_what_is_asked_for_beside_the_most_of_something_is_shown(stall):
+    first = stall.ranked("the 2 shifts with the most hours: started on and hours")[2][0]
+    assert [row[1:] for row in stall.run(first.draft.form).rows] == [("2024-05-03", 9), ("2024-05-01", 7.5)]
+
+
+def test_what_a_question_names_is_not_what_it_asks_for(asker):
+    told = asker.ranked("what was on in autumn 2024 for Ida Holm")[2]
+    assert not [
+        each.draft.form
+        for each in told
+        if each.draft.form.startswith("( get")
+        and each.draft.form.endswith(("term = term.1 ) term )", "student = student.1 ) student )"))
+    ]
+
+
+def test_a_clear_reading_of_known_words_is_of_no_other_subject(stall):
+    trust = stall.trust
+    stall.trust = replace(trust, topic_cut=1.0)
+    try:
+        assert stall.ask("how many customers are from Ribe").answered
+        assert stall.ask("customers").status == "refused"
+        assert stall.ask("how many customers are from Ribe by zeppelin").status == "refused"
+    finally:
+        stall.trust = trust
