@@ -206,7 +206,7 @@ def other_kind(question: Question, database: Database, draft: Draft, people: Map
     if words[0] in ("who", "whom") and people:
         if isinstance(held, Property) and held.kind == "text":
             return 0.1  # the author of a book may be a word beside it
-        return 0.8 * (name != "" or table not in people)
+        return 0.5 * (name != "" or table not in people)
     return 0.0
 
 

@@ -103,6 +103,12 @@ CREATE TABLE reviews (
   stars INTEGER, review_text TEXT);
 CREATE TABLE shifts (
   id INTEGER PRIMARY KEY, employee_id INTEGER REFERENCES employees, day_no INTEGER, started_on DATE, hours REAL);
+CREATE TABLE loans (
+  id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES products, customer_id INTEGER REFERENCES customers,
+  borrowed_on DATE, due_on DATE, returned_on DATE);
+INSERT INTO loans VALUES
+  (1, 1, 1, '2024-04-20', '2024-05-11', '2024-05-09'), (2, 3, 2, '2024-05-02', '2024-05-23', '2024-06-01'),
+  (3, 2, 2, '2024-05-08', '2024-06-05', NULL), (4, 2, 3, '2024-05-30', '2024-06-20', NULL);
 INSERT INTO products VALUES (1, 'Oak Stool', 40, 65), (2, 'Tin Kettle', 12, 80), (3, 'Jute Mat', 9, 15);
 INSERT INTO customers VALUES (1, 'Mara', 'Quist', 'Ribe'), (2, 'Odd', 'Falk', 'Varde'), (3, 'Pia', 'Stern', 'Ribe');
 INSERT INTO employees VALUES (1, 'Juno', 'Berg'), (2, 'Kasimir', 'Thal');
@@ -116,6 +122,9 @@ INSERT INTO shifts VALUES (1, 1, 1, '2024-05-01', 7.5), (2, 2, 1, '2024-05-02', 
 AT_THE_STALL = {
     "most expensive product?": ["Tin Kettle"],
     "the product with the highest cost price": ["Oak Stool"],
+    "how many loans in May 2024?": ["3"],
+    "how many loans were due in May 2024": ["2"],
+    "how many loans were returned in May 2024": ["1"],
     "who has ordered the tin kettle": ["Mara Quist", "Odd Falk"],
 }
 
