@@ -295,6 +295,15 @@ def test_a_grammar_that_grows_is_cut(text, tmp_path):
     assert time.process_time() - started < 5
 
 
+def test_a_grammar_of_many_rules_is_read_soon(tmp_path):
+    path = tmp_path / "x.grammar"
+    rules = (f"(rule $ROOT (x{number}) (ConstantFn x{number}))\n" for number in range(8_000))
+    path.write_text("".join(rules))
+    started = time.process_time()
+    assert len(read_grammar(path).rules) == 8_000
+    assert time.process_time() - started < 3
+
+
 # -- the command
 
 

@@ -22,6 +22,7 @@ import torch
 import toy
 
 from benchmarks.campaign.part import Part, end_with_parent, promise
+from dualparse import manifest
 from dualparse.domains.registry import register
 from dualparse.training import loop
 from dualparse.training.run import train
@@ -90,9 +91,9 @@ class Kills(Part):
         return str(seen[0])
 
     def _tear_log(self, name: str, rng: random.Random) -> None:
-        """A kill in the middle of a line of the log, or of a file that has no name yet."""
+        """A kill in the middle of a line of the log; a run whose manifest is written adds no line."""
         log = self.place / name / "log.jsonl"
-        if log.exists():
+        if log.exists() and not (self.place / name / manifest.NAME).exists():
             log.write_bytes(log.read_bytes() + b'{"stage": "q2lf", "epoch": 1, "figures": {'[: rng.randrange(42)])
 
 

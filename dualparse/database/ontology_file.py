@@ -29,6 +29,7 @@ from dualparse.suggest import nearest
 
 TYPE, PROPERTY, RELATION, HIDDEN = "type", "property", "relation", "hidden"
 KINDS = (*LITERAL_KINDS, "text")
+LONGEST = 10_000  # letters of a line
 _OPTIONS = {  # option -> how often it may stand; "flag" has no value
     TYPE: {"table": "one", "schema": "one", "key": "many", "text_key": "many", "label": "many", "view": "flag"},
     PROPERTY: {
@@ -87,6 +88,10 @@ def read_line(text: str, number: int = 0) -> Line | None:
     >>> str(read_line("property total invoice number money column='Total $'"))
     "property  total                invoice        number money   'column=Total $'"
     """
+    if not text or text.isspace():
+        return None
+    if len(text) > LONGEST:  # shlex takes time by the square of a word's length
+        raise InputError(f"a line of {len(text):,} letters; expected {LONGEST:,} at the most")
     try:
         words = shlex.split(text, comments=True)
     except ValueError as error:

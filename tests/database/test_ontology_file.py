@@ -56,7 +56,9 @@ FILM = "type film table=Films key=Id"
         (FILM + "\nproperty when film date column=D storage=roman", "2: unknown storage 'roman'"),
         ("type film 'table=Films key=Id", "1: quotes do not match"),
         ("# nothing", "declares no type"),
+        ("\n" * 1_000_000 + "type film " + "x" * 1_000_000, "1000001: a line of 1,000,010 letters"),
     ],
+    ids=lambda text: text[:60].strip(),
 )  # fmt: skip
 def test_a_problem_is_told_with_its_line(tmp_path, text, told):
     path = tmp_path / "ontology.txt"

@@ -214,10 +214,13 @@ def _waiting(rules: tuple[Rule, ...], *, problems: list[InputError]) -> dict[str
     first: dict[str, Rule] = {}
     todo = list(rules)
     while True:
-        ready = [rule for rule in todo if all(child in known for child in rule.children)]
+        ready: list[Rule] = []
+        later: list[Rule] = []
+        for rule in todo:
+            (ready if all(child in known for child in rule.children) else later).append(rule)
         if not ready:
             return known
-        todo = [rule for rule in todo if rule not in ready]
+        todo = later
         for rule in ready:
             try:
                 count = rule.semantics.waiting([known[child] for child in rule.children])
