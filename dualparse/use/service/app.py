@@ -5,6 +5,7 @@ Every error is `{"error": "..."}` with a fitting status and says nothing about t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ from dualparse.use.service.paging import as_csv
 from dualparse.use.service.requests import chosen_run, in_time
 from dualparse.use.service.served import Served, Target, open_target, target_of
 
+NO_ROOM_SECONDS = 2.0  # until a request is told that too many wait
 WEB = Path(dualparse.__file__).parent / "use" / "web"
 DESCRIPTION = (
     "Questions into answers. POST /ask says what was understood, how sure that is, and asks back or refuses where it "
@@ -221,6 +223,8 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _no_room(request: Request, error: Exception) -> Response:
+    """Told late: a thousand clients that ask again at once would leave no time for anything but refusals."""
+    await asyncio.sleep(NO_ROOM_SECONDS)
     return problem(503, "too many requests wait; try again in a second", Retry_After="1")
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ import toy_run
 
 from dualparse.errors import InputError
 from dualparse.use.api import Parser
-from dualparse.use.service.app import WEB, make_app
+from dualparse.use.service.app import NO_ROOM_SECONDS, WEB, make_app
 from dualparse.use.service.limits import MAX_BODY, MAX_FORM, MAX_K, MAX_QUESTION, Limits
 from dualparse.use.service.models import make_ready
 
@@ -278,7 +279,9 @@ def test_too_many_wait(changed):
     changed.gate.clear()
     threading.Timer(0.3, changed.gate.set).start()
     app = make_app({"toy": changed}, limits=Limits(batch=1, room=2))
+    began = time.monotonic()
     answers = gather(app, *[("/parse", {"question": "list all lakes"})] * 6)
+    assert time.monotonic() - began >= NO_ROOM_SECONDS  # who asks again as soon as it is refused asks seldom
     refused_ones = [answer for answer in answers if answer.status_code != 200]
     assert refused_ones and len(refused_ones) < 6
     for answer in refused_ones:
