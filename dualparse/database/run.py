@@ -113,6 +113,8 @@ class Runner(Answering):
                 except engine_errors() as error:
                     if "parser stack overflow" in str(error) or "too deep" in str(error).lower():
                         raise LFExecutionError("nested deeper than the database can follow") from None
+                    if "out of memory" in str(error).lower():
+                        raise LFExecutionError("the database has too little memory for that") from None
                     if late.is_set():
                         raise LFExecutionError(f"not done within {seconds:g} seconds") from None
                     if self._cancelled.is_set():

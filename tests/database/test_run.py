@@ -204,6 +204,17 @@ def test_postgresql_knows_the_capitals_of_other_languages(postgres_url):
         assert runner.answer("( filter ( all song ) title contains ( text ZOË ) )").denotation == "(list (name song.3))"
 
 
+def test_a_form_that_takes_more_memory_than_there_is_has_an_error(tmp_path):
+    model = Database("duckdb", (Table("line", ("line",), ("n",)),))
+    with duckdb.connect(str(tmp_path / "lines.duckdb")) as connection:
+        connection.execute("CREATE TABLE line AS SELECT range AS n FROM range(10)")
+    with open_source(locate(str(tmp_path / "lines.duckdb"))) as source:
+        runner = Runner(source, model)
+        with pytest.raises(LFExecutionError, match="too little memory"), runner._limited(20):
+            source.connection.execute("SELECT list(a.range) FROM range(20000) a, range(20000) b").fetchall()
+        assert runner.answer("( count ( all line ) )").values == [(10,)]
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_example_reads_as_one_select_in_every_dialect(dialect):
     trails = open_domain("trails")
