@@ -34,6 +34,7 @@ from dualparse.asking.confidence import (
     reliability,
 )
 from dualparse.asking.grounds import RIGHT, TOPIC, topic_of
+from dualparse.asking.requests import asks_for_more
 from dualparse.asking.trust import Trust, write_trust_file
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
@@ -121,7 +122,8 @@ def _fitted(found: list[Asked], sure: Confidence, topic: Confidence) -> tuple[Co
 def _dev(name: str, work: Path) -> Asked:
     """A database of databases/dev with its questions."""
     build(f"dev/{name}", work)
-    return _asked(name, work, work / "dev" / f"{name}.sqlite", HERE / "databases" / "dev" / name / "questions.jsonl")
+    own = HERE / "databases" / "dev" / name
+    return _asked(name, work, work / "dev" / f"{name}.sqlite", own / "questions.jsonl", own / "unanswerable.tsv")
 
 
 def _chinook(work: Path) -> list[Asked]:
@@ -132,13 +134,21 @@ def _chinook(work: Path) -> list[Asked]:
     return [_asked("chinook", work, folder / "chinook.sqlite", folder / "questions.jsonl")]
 
 
-def _asked(name: str, work: Path, database: Path, path: Path) -> Asked:
+def _asked(name: str, work: Path, database: Path, path: Path, more: Path | None = None) -> Asked:
+    """`more` has questions near the subject that cannot be answered; those of offtopic/ are for measuring alone."""
     asker = _connected(database, work / name)
     questions = read_questions(path)
     found = weigh(asker, questions, answers_of(path, asker, asker.source))
     others = [each.evidence for each in found if not each.question.answerable]
-    others += away(asker, spoiled(questions))
+    others += away(asker, [*spoiled(questions), *(near_ones(more) if more and more.is_file() else ())])
     return Asked(name, [each.evidence for each in found], [each.right for each in found], others)
+
+
+def near_ones(path: Path) -> list[str]:
+    """The questions of a file with a kind and a question a line, but for those that ask for no data at all: they are
+    refused before anything is weighed."""
+    lines = [line.partition("\t")[2] for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
+    return [line for line in lines if not asks_for_more(line)]
 
 
 @app.command()

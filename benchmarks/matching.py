@@ -7,7 +7,7 @@
 A row says what a matcher learns from:
 
     none         nothing: MiniLM as it is
-    shipped      nothing of any benchmark: MiniLM with the adapter that ships with the package
+    shipped      nothing of any benchmark: MiniLM with the adapter and the second reader that ship with the package
     others       the labeled pairs of the seven other domains; and then, scored apart, the domain's own questions
                  without their forms: the surest, each with the form it is thought to mean
     few-N        N labeled pairs of every domain (the published splits), all domains together
@@ -15,12 +15,11 @@ A row says what a matcher learns from:
     full-own     all pairs of the domain, by itself              full-all   of all domains together
 
 Dev is a fifth of the training pairs and never trained on. How much a second reader counts is chosen on dev, of the
-other domains where the domain itself has no labels; few labels leave no dev, and there it counts as much as the
-matcher. Every cell is scored in two ways: the matcher alone, and with the second reader where the row has one.
-The matcher begins with the adapter that ships. `--dev` leaves test out and stores nothing. A cell that the
-file has already, with the same settings, is left out, so a run can be taken up again; of a cell with several records
-the last one counts. Cells come seed by seed, the rows in the order they are given; after `--seconds` what is not done
-is left.
+other domains where the domain itself has no labels; few labels or none at all leave no dev, and there it counts as much
+as the matcher. Every cell is scored in two ways: the matcher alone, and with the second reader where the row has one.
+Both begin as they ship. `--dev` leaves test out and stores nothing. A cell that the file has already, with the same
+settings, is left out, so a run can be taken up again; of a cell with several records the last one counts. Cells come
+seed by seed, the rows in the order they are given; after `--seconds` what is not done is left.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ from dualparse.files import write_text
 from dualparse.matching.adapter import SHIPPED, open_matcher
 from dualparse.matching.candidates import candidates_of
 from dualparse.matching.learn import LOOK_EVERY, ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
-from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
-from dualparse.networks.encoder import open_encoder
+from dualparse.matching.matcher import Matcher, Ranked, rank
+from dualparse.matching.reader import SecondReader, open_reader
 from dualparse.networks.minilm import MINILM
 
 WEIGHTS = (0.25, 0.5, 1.0, 2.0)  # of the second reader, tried on dev
@@ -62,7 +61,7 @@ class Row:
     """What is learned from: the share of the pairs that are labeled, or a number of them; and how long."""
 
     updates: int
-    reader: int | None = None  # updates of the second reader; None: there is none
+    reader: int | None = None  # updates of the second reader, 0: as it ships; None: there is none
     labeled: float = 1.0
     few: int = 0
     together: bool = False
@@ -80,7 +79,7 @@ class Row:
 
 ROWS = {
     "none": Row(0, adapted=False),
-    "shipped": Row(0),
+    "shipped": Row(0, reader=0),
     "others": Row(1000, reader=600, others=True, unlabeled=200),
     "few-16": Row(400, reader=400, few=16, together=True),
     "few-48": Row(600, reader=600, few=48, together=True),
@@ -175,7 +174,7 @@ def run_cell(
     matcher, reader, matched = trained(row, seed, {d: asked[d] for d in taught}, encoder, torch.device(device), until)
     ranked = {d: answers(matcher, reader, asked[d], asked[d].dev) for d in {*judged, *answered}}
     weight = 1.0
-    if reader is not None and not row.few:
+    if reader is not None and row.updates and not row.few:
         tried = {w: mean(accuracy(asked[d], asked[d].dev, ranked[d], w) for d in judged) for w in WEIGHTS}
         weight = max(WEIGHTS, key=lambda w: tried[w])
     records = []
@@ -203,7 +202,7 @@ def run_cell(
 
 def trained(
     row: Row, seed: int, taught: dict[str, Asked], encoder: str, place: torch.device, until: float
-) -> tuple[Matcher, Reader | None, float]:
+) -> tuple[Matcher, SecondReader | None, float]:
     """A matcher and a second reader that have learned from some domains, and the seconds of the first."""
     started = time.perf_counter()
     matcher, reader = open_matcher(encoder, adapter=SHIPPED if row.adapted else None).to(place), None
@@ -213,14 +212,15 @@ def trained(
         settings = Settings(updates=row.updates, seed=seed, others=row.told_from, hard=row.hard)
         within(learn_to_match(matcher, lessons, settings), until)
     matched = time.perf_counter() - started
-    if row.reader:
-        reader = Reader(open_encoder(encoder)).to(place)
+    if row.reader is not None:
+        reader = open_reader(matcher, encoder).requires_grad_(True)
+    if row.reader and reader is not None:
         within(learn_to_read(reader, matcher, lessons, ReaderSettings(updates=row.reader, seed=seed)), until)
     return matcher, reader, matched
 
 
 def learn_unlabeled(
-    row: Row, seed: int, matcher: Matcher, reader: Reader, one: Asked, weight: float, until: float
+    row: Row, seed: int, matcher: Matcher, reader: SecondReader, one: Asked, weight: float, until: float
 ) -> None:
     """Go on with the questions of a domain, each with the form that both think it means; their own forms are not looked
     at. Questions that they are less sure of are left out."""
@@ -237,7 +237,7 @@ def learn_unlabeled(
 
 
 def answers(
-    matcher: Matcher, reader: Reader | None, one: Asked, questions: Sequence[tuple[str, str | None]]
+    matcher: Matcher, reader: SecondReader | None, one: Asked, questions: Sequence[tuple[str, str | None]]
 ) -> list[Ranked]:
     return rank(matcher, [question for question, _ in questions], one.utterances, reader=reader)
 

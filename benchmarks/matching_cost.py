@@ -28,8 +28,9 @@ from dualparse.domains.registry import open_domain
 from dualparse.lab.sweep.jobs import current_commit, hardware, software
 from dualparse.matching.adapter import SHIPPED, open_matcher
 from dualparse.matching.index import Index, cache_folder, open_index, templates_of
-from dualparse.matching.matcher import READ, Reader
-from dualparse.networks.encoder import open_encoder
+from dualparse.matching.matcher import READ
+from dualparse.matching.reader import SHIPPED as SHIPPED_READER
+from dualparse.matching.reader import SecondReader, open_reader
 from dualparse.networks.minilm import MINILM
 from dualparse.training.matcher import matcher_task
 from dualparse.training.material import Relative
@@ -39,7 +40,7 @@ ROOT = Path(__file__).parents[1]
 Timed = dict[str, float]
 
 
-def asked(index: Index, reader: Reader, questions: list[tuple[str, ...]]) -> dict[str, Timed]:
+def asked(index: Index, reader: SecondReader, questions: list[tuple[str, ...]]) -> dict[str, Timed]:
     """Milliseconds a question, every question for the first time."""
 
     def nearest(question: tuple[str, ...]) -> list[tuple[str, float]]:
@@ -111,7 +112,8 @@ def sizes(index: Index) -> dict[str, float]:
         name: max((file.stat().st_size for file in folder.iterdir()), default=0) for name, folder in folders.items()
     }
     learned = sum(p.numel() for p in index.matcher.encoder.body.encoder.layer[-LAYERS:].parameters())
-    held = {"adapter": SHIPPED.stat().st_size, "a trained matcher of two layers": 2 * learned}
+    shipped = {"adapter": SHIPPED.stat().st_size, "second reader": SHIPPED_READER.stat().st_size}
+    held = shipped | {"a trained matcher, or reader, of two layers": 2 * learned}
     found = held | {f"{name} of trails": size for name, size in largest.items()}
     return {name: round(size / 1e6, 1) for name, size in found.items()}
 
@@ -126,7 +128,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     domain = open_domain("trails")
     index = open_index(templates_of(domain), open_matcher().eval())
-    reader = Reader(open_encoder()).eval()
+    reader = open_reader(index.matcher)
     dev = [example.query for example in load_examples(domain, dev_seed=1).dev if example.query][: options.questions]
     with watched() as watch, torch.no_grad():
         answers = asked(index, reader, dev)

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from dualparse.choosing.light import LightAgent
     from dualparse.choosing.scorers import Commonness, WayBack
     from dualparse.matching.index import Index
+    from dualparse.matching.matcher import Matcher
+    from dualparse.matching.reader import SecondReader
     from dualparse.networks.agent import Agent
     from dualparse.networks.network import TextModel
 
@@ -160,27 +162,46 @@ class Run:
     def chooser(self, domain: Domain, device: torch.device, search: Search) -> Chooser:
         """What chooses forms by the recipe: the search, which a matcher adds to, and whoever else has a say."""
         from dualparse.choosing.chooser import Proposed, Reranked
-        from dualparse.choosing.scorers import Meaning
 
-        heard, weight = self.scorers(domain, device), self.recipe.search.matcher
-        if not weight:
+        heard = self.scorers(domain, device)
+        if not self.recipe.search.matcher:
             return Reranked(search, heard)
         index = self.index(domain, device)
-        return Reranked(Proposed(search, index), [*heard, Weighted("matcher", Meaning(index), weight)])
+        return Reranked(Proposed(search, index), [*heard, *self.comparers(index)])
+
+    def comparers(self, index: Index) -> list[Weighted]:
+        """Who compares the utterances of forms with queries: the matcher, and the second reader where the recipe trains
+        one. Both count alike."""
+        from dualparse.choosing.scorers import Meaning, SecondReading
+
+        weight = self.recipe.search.matcher
+        heard = [Weighted("matcher", Meaning(index), weight)]
+        if "reader" in self.recipe.stages:
+            heard.append(Weighted("reader", SecondReading(index, self.reader(index.matcher)), weight))
+        return heard
 
     def index(self, domain: Domain, device: torch.device) -> Index:
         """All that the grammar says, to be compared with questions by the trained matcher, or by one as it ships where
         the run trains none."""
-        from dualparse.matching.adapter import open_matcher
         from dualparse.matching.index import open_index, templates_of
+
+        return open_index(templates_of(domain), self.matcher().to(device))
+
+    def matcher(self) -> Matcher:
+        """The trained matcher, or one as it ships where the run trains none."""
+        from dualparse.matching.adapter import open_matcher
         from dualparse.matching.upper import restored
 
         encoder = self.recipe.model.encoder
         if "matcher" in self.recipe.stages:
-            matcher = restored(encoder, self._tensors("matcher"), path=self.weights("matcher"))
-        else:
-            matcher = open_matcher(encoder).eval().requires_grad_(False)
-        return open_index(templates_of(domain), matcher.to(device))
+            return restored(encoder, self._tensors("matcher"), path=self.weights("matcher"))
+        return open_matcher(encoder).eval().requires_grad_(False)
+
+    def reader(self, matcher: Matcher) -> SecondReader:
+        """The trained second reader, beside its matcher."""
+        from dualparse.matching.reader import restored_reader
+
+        return restored_reader(matcher, self._tensors("reader"), path=self.weights("reader"))
 
     def way_back(
         self, domain: Domain, device: torch.device, *, weights: str = "lf2q", count: int | None = None

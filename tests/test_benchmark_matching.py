@@ -9,7 +9,7 @@ import pytest
 from tiny_encoder import write_tiny_encoder
 
 from benchmarks import matching
-from benchmarks.matching import ROWS, Asked, Row, cut_short, run_cell, updates_of
+from benchmarks.matching import ROWS, Asked, Row, cut_short, read_records, run_cell, updates_of
 
 RESULTS = Path(__file__).parents[1] / "results" / "bench-matching.jsonl"
 
@@ -30,7 +30,7 @@ def asked() -> dict[str, Asked]:
 
 
 def test_rows_that_are_stored_need_not_be_scored_again():
-    stored = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    stored = read_records(RESULTS).values()
     for row in ("none", "shipped"):
         (settings,) = {json.dumps(each["settings"]) for each in stored if each["row"] == row}
         assert json.loads(settings) == matching._settings(row)

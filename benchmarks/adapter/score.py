@@ -12,8 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.adapter import reader as reading
 from benchmarks.adapter.heldout import accuracy, read_heldout
 from dualparse.asking.asker import FolderAsker, open_asker
+from dualparse.choosing.scorers import SecondReading
 from dualparse.data.examples import load_examples
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
@@ -26,33 +28,44 @@ from dualparse.grading.wanted import answers_of
 from dualparse.matching.adapter import SHIPPED, open_matcher
 from dualparse.matching.index import open_index, templates_of
 from dualparse.matching.matcher import Matcher
-
-PROPOSED = 20  # forms of which the first valid one is the answer
+from dualparse.matching.reader import SHIPPED as READER
+from dualparse.matching.reader import SecondReader, open_reader
+from dualparse.training.score import nearest, read_again
 
 
 def score(name: str, *, chinook: Path | None = None, split: str = "dev") -> dict[str, Any]:
-    """A record of one adapter: "none", "shipped" or a file."""
-    path = {"none": None, "shipped": SHIPPED}.get(name, Path(name))
+    """A record of one adapter: "none", "shipped", "reader" (the shipped one and the second reader) or a file."""
+    path = {"none": None, "shipped": SHIPPED, "reader": SHIPPED}.get(name, Path(name))
     matcher, heldout = open_matcher(adapter=path).eval(), read_heldout()
-    scores = accuracy(matcher.encoder, heldout)
+    reader = open_reader(matcher) if name == "reader" else None
+    scores = reading.accuracy(reader, matcher, heldout) if reader else accuracy(matcher.encoder, heldout)
     sizes = {one.name: len(one.questions) for one in heldout}
-    scores[f"trails {split}"], sizes[f"trails {split}"], count = _trails(matcher, split)
+    scores[f"trails {split}"], sizes[f"trails {split}"], count = _trails(matcher, split, reader)
+    if reader is not None:
+        return {"adapter": name, "sha256": _sha(READER), "accuracy": scores, "questions": sizes}
     if chinook is not None:
         scores["chinook"], sizes["chinook"] = _chinook(matcher, chinook)
-    sha = hashlib.sha256(path.read_bytes()).hexdigest() if path else ""
+    sha = _sha(path) if path else ""
     return {"adapter": name, "sha256": sha, "accuracy": scores, "questions": sizes, "trails_utterances": count}
 
 
-def _trails(matcher: Matcher, split: str) -> tuple[float, int, int]:
+def _sha(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _trails(matcher: Matcher, split: str, reader: SecondReader | None) -> tuple[float, int, int]:
     """Per cent of the questions whose nearest form has the right answer, of how many, and among how many utterances."""
     domain = open_domain("trails")
     examples = getattr(load_examples(domain, dev_seed=1), split)
     index = open_index(templates_of(domain), matcher)
-    near = index.propose([example.query or () for example in examples], PROPOSED)
+    queries = [example.query or () for example in examples]
+    near = nearest(index, queries)
+    if reader is not None:
+        near = read_again(queries, near, SecondReading(index, reader))
     right = 0
     for example, forms in zip(examples, near, strict=True):
         gold = meaning(" ".join(example.lf or ()), domain)
-        right += bool(forms) and meaning(pick(domain, [form for form, _ in forms]), domain) == gold
+        right += bool(forms) and meaning(pick(domain, [form.text for form in forms]), domain) == gold
     return round(100 * right / len(examples), 1), len(examples), len(index)
 
 

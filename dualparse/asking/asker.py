@@ -54,6 +54,7 @@ KNOWN = 0.99  # that an answer is right whose question has a label
 NEAR = 0.75  # cosine from which on a question may be answered that has a word which nothing here is called by
 CLOSE = 0.3  # share of the first reading that one has to be offered
 MOST_COMPARED, FAR = 6, 1.5  # readings that are compared with the question; how far behind the first one at the most
+DOUBTFUL = 0.15  # probability of the first reading below which none is worth a question back
 FAINT, LOOKED_AT = 0.08, 6  # share from which on, and number of readings that are run to see which say the same
 
 
@@ -189,6 +190,9 @@ class FolderAsker(Asker):
             return replace(reply, choices=_choices(others, judged))
         if reason:
             return refused
+        if judged.probability < DOUBTFUL:
+            told = refusals.unknown(judged.unexplained) if judged.unexplained else refusals.UNFIT
+            return replace(refused, probability=reply.probability, reason=told)
         close = [
             (number, each)
             for number, each in enumerate(ranked[: len(same)])
@@ -243,7 +247,7 @@ class FolderAsker(Asker):
             other_kind(question, database, best, self.terms.people) or from_nowhere(best, evidence, database)
         ):
             return "nothing in the data tells when"
-        return ""
+        return _out_of_turn(question, best)
 
     def _away(self, question: Question, judged: Judged) -> str:
         """Why a question is taken for one that the data cannot answer."""
@@ -312,6 +316,18 @@ class FolderAsker(Asker):
 def is_empty(reply: Reply) -> bool:
     """Whether an answer is that there is nothing."""
     return not reply.rows or all(value in (0, None) for row in reply.rows for value in row)
+
+
+_TURNS = frozenset(["before", "after"])
+
+
+def _out_of_turn(question: Question, best: Draft) -> str:
+    """Who was there before a named one, or after it, where the reading compares no dates: data has no memory of it."""
+    named = {min(each.places): each for each in best.names if each.places}
+    for place, word in enumerate(question.words[:-1]):
+        if word.text in _TURNS and place not in best.covers and (name := named.get(place + 1)):
+            return f"nothing in the data tells what was {word.text} {name.phrase}"
+    return ""
 
 
 def _choices(readings: Iterable[tuple[int, Ranked]], judged: Judged) -> tuple[Choice, ...]:

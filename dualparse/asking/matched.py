@@ -1,8 +1,8 @@
 """Answers by the nearest utterance of a domain's grammar, without any training: for a benchmark with forms of its own.
 
 In: a domain with a grammar. Out: an asker. What the grammar says is compared with the question by the pretrained
-encoder; the nearest utterances are the readings, those with the same answer as one. How near is near enough was not
-fitted on any domain.
+encoder; the nearest utterances are read once more beside the question and are the readings, those with the same answer
+as one. How near is near enough was not fitted on any domain.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dualparse.errors import InputError
 from dualparse.lf.errors import LF_ERRORS
 from dualparse.matching.adapter import open_matcher
 from dualparse.matching.index import Index, open_index, templates_of
+from dualparse.matching.reader import SecondReader, open_reader
 
 LOOKED_AT, MOST_CHOICES = 20, 3
 SURE, NEAR = 0.5, 0.3  # probability of an answer that is given; cosine of a question about something else
@@ -42,6 +43,11 @@ class MatchAsker(Asker):
         """What the grammar says; made when first asked for, which takes a minute the first time."""
         return open_index(templates_of(self.domain), open_matcher())
 
+    @cached_property
+    def reader(self) -> SecondReader:
+        """What reads a question and an utterance together."""
+        return open_reader(self.index.matcher)
+
     def ask(self, question: str) -> Reply:
         """The answer to a question, readings to choose from, or a refusal."""
         words = self._reader.read(question).words
@@ -49,7 +55,7 @@ class MatchAsker(Asker):
         if not found or found[0][1] < NEAR * self.index.steepness:
             title = self.domain.title or self.domain.name
             return Reply(question, REFUSED, reason=refusals.unlike(title))
-        choices = self._choices(found)
+        choices = self._choices(self._read_again(words, found))
         reply = Reply(question, ANSWERED, probability=choices[0].probability, choices=choices[1:])
         if reply.probability < SURE:
             return replace(reply, status=AMBIGUOUS, choices=choices)
@@ -61,6 +67,13 @@ class MatchAsker(Asker):
 
     def close(self) -> None:
         """Nothing is held open."""
+
+    def _read_again(self, words: Sequence[str], found: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+        """The forms by the mean of what the matcher and the second reader say of them, the best first."""
+        ((masked, _),) = self.index.read_all([words])
+        (read,) = self.reader.scores([masked.text], [[self.index.words(form) or "" for form, _ in found]])
+        both = [(form, (score + more) / 2) for (form, score), more in zip(found, read.tolist(), strict=True)]
+        return sorted(both, key=lambda pair: -pair[1])
 
     def _choices(self, found: Sequence[tuple[str, float]]) -> tuple[Choice, ...]:
         """Readings with different answers, that of the nearest form first: many that are less near and come to the same

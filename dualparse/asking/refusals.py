@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 MOST_NAMED = 4
+UNFIT = "nothing the data can tell fits this question well"
 
 
 def unknown(words: Iterable[str]) -> str:

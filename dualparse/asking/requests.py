@@ -1,4 +1,4 @@
-"""What is no question about data: a request to change something, or for an opinion.
+"""What is no question about data: a request to change something, or for an opinion, a reason, or what will be.
 
 In: a text. Out: why it is refused; "" for a question.
 """
@@ -11,12 +11,19 @@ from dualparse.asking.lexis import lexis
 from dualparse.asking.question import plain, take_apart
 
 _OPINION = re.compile(
-    r"\bshould (we|i|you|they|he|she)\b"
+    r"^(?!how (many|much|long|far)\b).*\bshould (we|i|you|they|he|she)\b"
     r"|^(is|are|was|were)\b.* (nice|fun|friendly|boring|cool|interesting|beautiful|pleasant|any good|worth it)\W*$"
     r"|\b(predict|forecast)\b|\bwill (\w+ ){0,4}(win|become|lose|rise|fall|grow)\b|\bwill be (the )?champion"
     r"|\b(do|would|can|could) you (think|recommend|suggest|advise)\b|\byour (opinion|favou?rite|advice)\b"
     r"|\b(best|nicest|perfect|ideal) (\w+ ){1,2}to [a-z]+|\b(good|great) idea\b"
+    r"|^(is|are|was|were)\b.* (worth (it|the|a|\w+ing)|justified)\b"
+    r"|\b(do|does|did) .* (think of|think about|feel about)\b"
 )
+_REASON = re.compile(r"^((so|and|but|ok|okay|well|hey),? )?(why|how come)\b")
+_MANNER = re.compile(
+    r"^((so|and|but|ok|okay|well|hey),? )?how (do|can|could|should|would) (i|you|we|one) (?!get\b|reach\b|find\b|see\b)"
+)
+_FUTURE = re.compile(r"^will (?!you\b|it\b|there\b)|\b(can|could|should|do) (we|i|you) expect\b")
 
 
 def asks_for_more(text: str) -> str:
@@ -26,13 +33,25 @@ def asks_for_more(text: str) -> str:
     'this asks for an opinion; the data holds none'
     >>> asks_for_more("should we drop the red kettle"), asks_for_more("is Bo nice?") != ""
     ('this asks for an opinion; the data holds none', True)
-    >>> asks_for_more("which albums were sold most")
-    ''
+    >>> asks_for_more("why are the trams late")
+    'this asks for a reason; the data holds none'
+    >>> asks_for_more("How do I change a tyre?")
+    'this asks how something is done; the data tells what is, and not how'
+    >>> asks_for_more("Will the Volt be sold out by May?")
+    'this asks what will be; the data tells what is'
+    >>> [asks_for_more(text) for text in ("how many do we have", "how can I get to Orsaz", "how long should we plan")]
+    ['', '', '']
     """
-    command = asks_for_change(text)
+    command, told = asks_for_change(text), plain(text)
     if command:
         return f"questions are answered here, nothing is changed: {command!r}"
-    return "this asks for an opinion; the data holds none" if _OPINION.search(plain(text)) else ""
+    if _OPINION.search(told):
+        return "this asks for an opinion; the data holds none"
+    if _REASON.search(told):
+        return "this asks for a reason; the data holds none"
+    if _MANNER.search(told):
+        return "this asks how something is done; the data tells what is, and not how"
+    return "this asks what will be; the data tells what is" if _FUTURE.search(told) else ""
 
 
 _POLITE = frozenset(["please", "can", "could", "would", "will", "you", "kindly", "to", "just", "now", "hey", "hi"])
@@ -45,9 +64,14 @@ def asks_for_change(text: str) -> str:
     ('delete', '')
     >>> asks_for_change("Set Ann's wage to 5000"), asks_for_change("sign me up for chess")
     ('set', 'sign')
+    >>> [asks_for_change(text) for text in ("give Bo Lind a rise", "Order 20 more helmets", "mark it as sold")]
+    ['give', 'order', 'mark']
+    >>> [asks_for_change(text) for text in ("give names of the huts", "make me a list of huts", "mark of Bo")]
+    ['', '', '']
     """
     words = [word.text for word in take_apart(text).words]
-    if told := _FOR_ME.search(plain(text)) or _TO_A_VALUE.search(plain(text)):
+    asked = plain(text)
+    if told := next(filter(None, (pattern.search(asked) for pattern in _COMMANDS)), None):
         return told[2]
     first = next((place for place, word in enumerate(words) if word not in _POLITE), None)
     if first is None or words[first] not in lexis().changes or len(words) < first + 2:
@@ -58,8 +82,17 @@ def asks_for_change(text: str) -> str:
 _ASKED = r"^(please |kindly |can you |could you )?"
 _FOR_ME = re.compile(_ASKED + r"(sign|book|enrol|enroll|register|reserve|order|buy|subscribe|put|add) (me|us)\b")
 _TO_A_VALUE = re.compile(_ASKED + r"(set|change|update|raise|lower|increase|decrease|rename|move) .* to ['\"]?\w+\W*$")
+_TO_SOMEBODY = re.compile(
+    _ASKED + r"(give|send|offer|lend) (?!me\b|us\b|all\b|each\b)((?!of|with|by|for|in|and|or|that|who|whose)\S+ ){1,4}?"
+    r"(an?|the|our|my|this|\d+%?) "
+)
+_SO_MANY = re.compile(_ASKED + r"(order|reorder|buy|book|reserve) \d+ (?!by\b|with\b)\w+")
+_AS_WHAT = re.compile(_ASKED + r"(mark|flag|put|set) (.+ (as|on|onto|into|back|aside)|up)\b")
+_MAKE = re.compile(_ASKED + r"(make) (me|us|him|her|them|it) (?!an? (list|table|overview|chart|summary|report)\b)")
+_COMMANDS = (_FOR_ME, _TO_A_VALUE, _TO_SOMEBODY, _SO_MANY, _AS_WHAT, _MAKE)
 _ARTICLES = frozenset(["the", "all", "a", "an", "my", "our", "this", "that", "these", "every", "his", "her", "their"])
 _ALWAYS = frozenset(
     ["delete", "remove", "insert", "update", "drop", "cancel", "scrap", "erase", "discard", "deactivate", "archive"]
-    + ["reassign", "merge", "nominate"]
+    + ["reassign", "merge", "nominate", "extend", "reorder", "assign", "approve", "reschedule", "promote", "notify"]
+    + ["remind", "appoint"]
 )

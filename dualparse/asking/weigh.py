@@ -204,8 +204,8 @@ def other_kind(question: Question, database: Database, draft: Draft, people: Map
     if words[0] == "when":
         return OTHER * (not (isinstance(held, Property) and (held.kind == "date" or is_year(held))))
     if words[0] in ("who", "whom") and people:
-        if isinstance(held, Property) and held.kind == "text":
-            return 0.1  # the author of a book may be a word beside it
+        if isinstance(held, Property):
+            return 0.1 if held.kind == "text" else OTHER  # the author of a book may be a word beside it, and no year
         return 0.5 * (name != "" or table not in people)
     return 0.0
 

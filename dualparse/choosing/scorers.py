@@ -5,7 +5,8 @@ How scorers change the order stands in `dualparse.choosing.ranking`.
 `WayBack` lets both agents choose. The game teaches that a good form lets the other agent find the way back; the same
 holds when a question is answered. The way back says how well a form explains the query, not how likely anybody is to
 mean it: an odd form can be put into the same words. So `Commonness` may count as well, as Bayes' rule would have it.
-`Meaning` asks somebody who has read a lot of English whether the words of the form say what the query says.
+`Meaning` asks somebody who has read a lot of English whether the words of the form say what the query says, and
+`SecondReading` somebody who reads both together.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import numpy as np
 from dualparse.choosing.ranking import NBest, Queries, by_query
 from dualparse.data.vocab import Vocab
 from dualparse.engines.scoring import fluency, reconstruction
-from dualparse.matching.index import Index
+from dualparse.matching.index import FLOOR, Index
+from dualparse.matching.reader import SecondReader
 from dualparse.networks.agent import Agent
 from dualparse.networks.network import TextModel
 
@@ -67,3 +69,23 @@ class Meaning:
 
     def __call__(self, queries: Queries, found: NBest) -> list[np.ndarray]:
         return self.index.scores(queries, [[form.text for form in forms] for forms in found])
+
+
+@dataclass(frozen=True, slots=True)
+class SecondReading:
+    """The same by the second reader. A form that the grammar has no words for gets the least of the others, or the
+    floor where none of them has any."""
+
+    index: Index
+    reader: SecondReader
+
+    def __call__(self, queries: Queries, found: NBest) -> list[np.ndarray]:
+        asked = [masked.text for masked, _ in self.index.read_all(queries)]
+        said = [[self.index.words(form.text) for form in forms] for forms in found]
+        read = iter(self.reader.scores(asked, [[text for text in texts if text is not None] for texts in said]))
+        return [self._figures(texts, next(read).tolist()) for texts in said]
+
+    @staticmethod
+    def _figures(texts: Sequence[str | None], read: Sequence[float]) -> np.ndarray:
+        told, least = iter(read), min(read, default=FLOOR)
+        return np.array([least if text is None else next(told) for text in texts])

@@ -89,7 +89,7 @@ class Recipe(Closed):
             raise ValueError("search.prior: it counts where both agents choose, which needs search.reconstruction")
         if self.search.matcher and "matcher" not in self.stages:
             raise ValueError("search.matcher: nobody compares forms with queries without 'matcher' among the stages")
-        needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"]}
+        needed = {"pseudo": ["q2lf", "lf2q"], "dual": ["q2lf", "lf2q"], "reader": ["matcher"]}
         needed["dual"] += [stage for reward, stage in _READS.items() if self.game.uses(reward)]
         for later, earlier in needed.items():
             if later in self.stages and (missing := [stage for stage in earlier if stage not in self.stages]):
@@ -108,6 +108,6 @@ class Recipe(Closed):
             return self.train.model_copy(update={"epochs": self.pseudo.epochs, "evaluate_from": first})
         if stage in ("query_lm", "lf_lm"):
             return TrainSettings(epochs=self.language_model.epochs, patience=self.language_model.patience)
-        if stage == "matcher":
+        if stage in ("matcher", "reader"):
             return TrainSettings(epochs=self.matcher.epochs, patience=self.matcher.patience)
         return self.game if stage == "dual" else self.train

@@ -14,7 +14,7 @@ from dualparse.suggest import unknown_name
 
 LARGEST = 8_192  # units of a layer: matrices grow by the square, and beyond this no memory holds them
 
-Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "matcher", "pseudo", "dual"]
+Stage = Literal["q2lf", "lf2q", "query_lm", "lf_lm", "matcher", "reader", "pseudo", "dual"]
 
 
 class Closed(BaseModel):
@@ -173,7 +173,7 @@ class LanguageModelSettings(Closed):
 
 
 class MatcherSettings(Closed):
-    """How the matcher is trained, from the adapter that ships with the package on (`docs/matching.md`)."""
+    """How the matcher and the second reader are trained, from what ships with the package on (`docs/matching.md`)."""
 
     epochs: int = Field(12, ge=1, description="passes over the labeled pairs at the most, of 25 updates at the least")
     patience: ClassVar[int] = 4  # epochs without a better dev score after which training stops
@@ -307,5 +307,5 @@ class SearchSettings(Closed):
         0.0,
         ge=0,
         description="weight of how well the utterance of a form says what the query says; the matcher then proposes "
-        "forms as well; 1 is good where no dev can tell; 0: not asked",
+        "forms as well, and a second reader has the same weight; 1 is good where no dev can tell; 0: not asked",
     )

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 
 from dualparse.choosing.chooser import Proposed
-from dualparse.choosing.ranking import NBest, Queries, Scorer
-from dualparse.choosing.scorers import Meaning
+from dualparse.choosing.ranking import NBest, Queries, Scorer, Weighted
 from dualparse.config import Recipe
 from dualparse.data.examples import Example
 from dualparse.domains.domain import Domain
@@ -82,7 +81,7 @@ def try_ways(
 ) -> dict[Way, float]:
     """Accuracy on dev of every way to choose, in per cent, that of the run's recipe among them; of a committee's first
     `parsers` and their lf2q, or of all. Beam widths are the recipe's and `beams`. A prior is tried where the run has an
-    lf_lm, a matcher where it has trained one."""
+    lf_lm, a matcher where it has trained one, and a second reader with it."""
     check(run, parsers)
     recipe = run.recipe
     domain = run.domain()
@@ -92,7 +91,8 @@ def try_ways(
     back = run.way_back(domain, device, count=parsers)
     usual = run.commonness(device, count=parsers) if "lf_lm" in recipe.stages else None
     index = run.index(domain, device) if "matcher" in recipe.stages else None
-    scorers = [back, usual, Meaning(index) if index else None]
+    compare = _sum(run.comparers(index)) if index else None
+    scorers = [back, usual, compare]
     tried = set(_ways(reconstructions, priors if usual else (0.0,), matchers if index else (0.0,)))
     own = Way.of(recipe)
     scores: dict[Way, float] = {}
@@ -115,6 +115,16 @@ def _ways(
     """Weights to be tried; a prior counts where both agents choose."""
     yield from product(reconstructions, priors, matchers)
     yield from product((0.0,), (0.0,), {0.0, *matchers})
+
+
+def _sum(some: Sequence[Weighted]) -> Scorer:
+    """Scorers that count alike as one."""
+
+    def scorer(queries: Queries, found: NBest) -> list[np.ndarray]:
+        told = [each.scorer(queries, found) for each in some]
+        return [np.sum(figures, axis=0) for figures in zip(*told, strict=True)]
+
+    return scorer
 
 
 def _figures(scorer: Scorer | None, queries: Queries, forms: NBest) -> Sequence[np.ndarray]:

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dualparse.matching.matcher import Matcher, Reader
+from dualparse.matching.matcher import Matcher
+from dualparse.matching.reader import SecondReader
 from dualparse.networks.encoder import Encoder, Tokens, in_half
 
 WARM_UP = 0.06  # share of the updates in which the rate grows
@@ -121,24 +122,28 @@ def shown_to(
 
 
 def learn_to_read(
-    reader: Reader, matcher: Matcher, lessons: Sequence[Lesson], settings: ReaderSettings
+    reader: SecondReader, matcher: Matcher, lessons: Sequence[Lesson], settings: ReaderSettings
 ) -> Iterator[Progress]:
     """Train a second reader behind a matcher that is fixed."""
     drawn = random.Random(f"{settings.seed}/reader")
     noise = torch.Generator().manual_seed(settings.seed)
     taught = worth_it(lessons)
     near = {id(one): nearest(matcher, one, settings.nearest) for one in taught}
+    states = {id(one): (reader.states_of(one.questions), reader.states_of(one.utterances)) for one in taught}
 
     def loss(one: Lesson, rows: Tensor) -> Tensor:
-        hard, gold = near[id(one)][rows], one.meant[rows]
-        order = torch.rand(hard.shape, generator=noise).masked_fill(hard == gold[:, None], 2.0)
-        others = hard.gather(1, order.argsort(1)[:, : min(settings.others, hard.shape[1] - 1)])
-        shown = torch.cat([gold[:, None], others], 1)
-        questions = one.questions.take(rows.repeat_interleave(shown.shape[1]))
-        scores = reader(questions.joined(one.utterances.take(shown.flatten()))).view(shown.shape)
+        asked, said = states[id(one)]
+        shown = beside(one.meant[rows], near[id(one)][rows], settings.others, noise)
+        scores = reader.read_all(asked.take(rows), said, shown)
         return F.cross_entropy(scores, torch.zeros(len(rows), dtype=torch.long, device=scores.device))
 
     yield from _learn(reader, taught, loss, settings, drawn)
+
+
+def beside(meant: Tensor, near: Tensor, others: int, noise: torch.Generator) -> Tensor:
+    """[Q, 1 + others] the utterance each question means, and some of those near it that it does not mean."""
+    last = torch.rand(near.shape, generator=noise).masked_fill(near == meant[:, None], 2.0)
+    return torch.cat([meant[:, None], near.gather(1, last.argsort(1)[:, : min(others, near.shape[1] - 1)])], 1)
 
 
 def _learn(

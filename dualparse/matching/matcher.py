@@ -1,19 +1,19 @@
-"""The matcher: which of a domain's utterances says what a question says? And a second reader for the first few.
+"""The matcher: which of a domain's utterances says what a question says?
 
 A matcher makes a vector of every text by itself, so the utterances are read once and kept; a question costs one vector
-and a product. The second reader reads a question and an utterance together, which is slower and tells finer things
-apart; it looks at the first few alone. The score of a candidate is the sum of what both say.
+and a product. A second reader may look at the first few; the score of a candidate is the sum of what both say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
-from dualparse.networks.encoder import Encoder, Tokens
+from dualparse.networks.encoder import Encoder
 
 SCALE = 3.0  # logarithm of what cosines are multiplied by before training
 READ = 20  # candidates that the second reader looks at
@@ -33,33 +33,12 @@ class Matcher(nn.Module):
         return self.scale.exp().cpu() * (questions @ utterances.T)
 
 
-class Reader(nn.Module):
-    """The second reader: question and utterance together in, a score out."""
+class Reads(Protocol):
+    """A second reader (`dualparse.matching.reader`), as far as ranking asks it."""
 
-    def __init__(self, encoder: Encoder):
-        super().__init__()
-        self.encoder = encoder
-        self.score = nn.Linear(encoder.width, 1)
-
-    def forward(self, tokens: Tokens) -> Tensor:
-        """[N] scores of joined texts."""
-        return self.score(self.encoder.means(tokens)).squeeze(-1).float()
-
-    @torch.no_grad()
-    def scores(
-        self, questions: Sequence[str], utterances: Sequence[Sequence[str]], *, at_once: int = 256
-    ) -> list[Tensor]:
+    def scores(self, questions: Sequence[str], utterances: Sequence[Sequence[str]]) -> list[Tensor]:
         """For every question the scores of its utterances."""
-        pairs = [(question, text) for question, texts in zip(questions, utterances, strict=True) for text in texts]
-        if not pairs:
-            return [torch.zeros(0) for _ in questions]
-        one, other = (self.encoder.tokens([pair[side] for pair in pairs]) for side in (0, 1))
-        joined, was_training = one.joined(other), self.training
-        order = joined.length.argsort(stable=True)
-        self.eval()
-        parts = [self(joined.take(rows).to(self.encoder.device)).cpu() for rows in order.split(at_once)]
-        self.train(was_training)
-        return list(torch.cat(parts)[order.argsort()].split([len(texts) for texts in utterances]))
+        ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +64,7 @@ def rank(
     utterances: Sequence[str],
     *,
     k: int = READ,
-    reader: Reader | None = None,
+    reader: Reads | None = None,
 ) -> list[Ranked]:
     """The k best utterances for every question, as the matcher has them; a reader adds its scores."""
     scores = matcher.scores(matcher.encoder.vectors(questions), matcher.encoder.vectors(utterances))

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from dualparse.errors import InputError
 from dualparse.matching.adapter import change_layers, read_changes
 from dualparse.matching.matcher import Matcher
-from dualparse.networks.encoder import Encoder, open_encoder
+from dualparse.networks.encoder import Encoder, Tokens, open_encoder
 
 _LEARNED, _BELOW = "layers.", "below."  # what the names in a file begin with
 
@@ -51,6 +51,14 @@ class States:
         first = torch.cat([self.first, others.first + len(self.states)])
         return States(torch.cat([self.states, others.states]), torch.cat([self.length, others.length]), first)
 
+    def joined(self, others: States) -> tuple[States, Tensor]:
+        """Each of these texts with one of the others behind it; and [N, 2] the length of both."""
+        count = len(self)
+        pairs = torch.stack([torch.arange(count), torch.arange(count, 2 * count)], 1)
+        found = self.beside(others).take(pairs.flatten())
+        length = found.length.view(count, 2)
+        return States(found.states, length.sum(1), found.first[::2]), length
+
     def padded(self) -> tuple[Tensor, Tensor]:
         """[N, S, n] in single precision, and which places [N, S] hold a token."""
         width = int(self.length.max()) if len(self) else 1
@@ -59,6 +67,27 @@ class States:
         index = (self.first[:, None] + place).masked_fill(~there, 0).to(self.states.device)
         there = there.to(self.states.device)
         return self.states[index].float() * there.unsqueeze(-1), there
+
+
+@torch.no_grad()
+def states_below(encoder: Encoder, tokens: Tokens, layer: int, *, at_once: int = 256) -> States:
+    """What the layers below one of them make of texts, each read by itself, on the device of the encoder."""
+    was_training = encoder.training
+    below = _with(encoder.body, nn.ModuleList(blocks_of(encoder)[:layer]))
+    encoder.eval()
+    parts: list[Tensor] = []
+    order = tokens.seen.argsort(stable=True)
+    for rows in order.split(at_once) if len(tokens) else ():
+        some = tokens.take(rows).to(encoder.device)
+        there = torch.arange(some.ids.shape[1], device=encoder.device) < some.length[:, None]
+        read = below(input_ids=some.ids, attention_mask=there.long())
+        parts.append(read.last_hidden_state[there].half())
+    encoder.train(was_training)
+    length = tokens.seen[order]
+    first = length.cumsum(0) - length
+    back = order.argsort()
+    states = torch.cat(parts) if parts else torch.zeros(0, encoder.width, dtype=torch.float16)
+    return States(states, tokens.seen, first[back] if len(back) else first)
 
 
 class _Given(nn.Module):
@@ -74,7 +103,7 @@ class Upper(nn.Module):
     def __init__(self, matcher: Matcher, layers: int, *, adapter: Path | None = None):
         super().__init__()
         body = matcher.encoder.body
-        blocks = _blocks(matcher.encoder)
+        blocks = blocks_of(matcher.encoder)
         if not 1 <= layers <= len(blocks):
             raise InputError(f"{layers} layers of {matcher.encoder.name!r} are to learn; it has {len(blocks)}")
         body.requires_grad_(False)
@@ -82,7 +111,7 @@ class Upper(nn.Module):
         self.layers = nn.ModuleList(blocks[self.first :]).requires_grad_(True)
         self.scale = matcher.scale
         self._matcher = [matcher]  # in a list: its other parameters are none of ours
-        self._body = [_above(body, self.layers)]
+        self._body = [above(body, self.layers)]
         below = read_changes(adapter) if adapter else {}
         self._below = {name: change for name, change in below.items() if name != "scale" and _number(name) < self.first}
 
@@ -90,27 +119,10 @@ class Upper(nn.Module):
     def matcher(self) -> Matcher:
         return self._matcher[0]
 
-    @torch.no_grad()
-    def states(self, texts: Sequence[str], *, at_once: int = 256) -> States:
+    def states(self, texts: Sequence[str]) -> States:
         """What the layers below make of texts, on the device."""
         encoder = self.matcher.encoder
-        tokens, was_training = encoder.tokens(texts), encoder.training
-        encoder.eval()
-        parts: list[Tensor] = []
-        order = tokens.length.argsort(stable=True)
-        for rows in order.split(at_once) if texts else ():
-            some = tokens.take(rows).to(encoder.device)
-            there = torch.arange(some.ids.shape[1], device=encoder.device) < some.length[:, None]
-            read = encoder.body(
-                input_ids=some.ids, attention_mask=there.long(), token_type_ids=some.kind, output_hidden_states=True
-            )
-            parts.append(read.hidden_states[self.first][there].half())
-        encoder.train(was_training)
-        length = tokens.length[order]
-        first = length.cumsum(0) - length
-        back = order.argsort()
-        states = torch.cat(parts) if parts else torch.zeros(0, encoder.width, dtype=torch.float16)
-        return States(states, tokens.length, first[back] if len(back) else first)
+        return states_below(encoder, encoder.tokens(texts), self.first)
 
     def forward(self, some: States) -> Tensor:
         """[N, n] vectors of length 1."""
@@ -130,7 +142,7 @@ def restored(encoder: str, tensors: Mapping[str, Tensor], *, path: Path) -> Matc
     matcher = Matcher(open_encoder(encoder))
     misfit = InputError(f"it was trained with another encoder than {encoder!r}", path=path)
     numbers = {int(name.split(".")[1]) for name in tensors if name.startswith(_LEARNED)}
-    blocks = _blocks(matcher.encoder)
+    blocks = blocks_of(matcher.encoder)
     if not numbers or len(numbers) > len(blocks) or "scale" not in tensors:
         raise misfit
     upper = Upper(matcher, len(numbers))
@@ -143,7 +155,7 @@ def restored(encoder: str, tensors: Mapping[str, Tensor], *, path: Path) -> Matc
     return matcher.eval().requires_grad_(False)
 
 
-def _blocks(encoder: Encoder) -> nn.ModuleList:
+def blocks_of(encoder: Encoder) -> nn.ModuleList:
     """The layers of an encoder that is built as BERT is."""
     inner = getattr(encoder.body, "encoder", None)
     blocks = getattr(inner, "layer", None)
@@ -152,12 +164,19 @@ def _blocks(encoder: Encoder) -> nn.ModuleList:
     return blocks
 
 
-def _above(body: Any, layers: nn.ModuleList) -> Any:
-    """The body without what is below its last layers; these are shared with it."""
-    above, inner = copy.copy(body), copy.copy(body.encoder)
-    above._modules, inner._modules = dict(body._modules), dict(body.encoder._modules)
-    inner.layer, above.embeddings, above.encoder = layers, _Given(), inner
-    return above
+def above(body: Any, layers: nn.ModuleList) -> Any:
+    """The body without what is below its last layers, which are `layers`."""
+    return _with(body, layers, _Given())
+
+
+def _with(body: Any, layers: nn.ModuleList, embeddings: nn.Module | None = None) -> Any:
+    """The body with these layers, which it shares, and other embeddings."""
+    other, inner = copy.copy(body), copy.copy(body.encoder)
+    other._modules, inner._modules = dict(body._modules), dict(body.encoder._modules)
+    inner.layer, other.encoder = layers, inner
+    if embeddings is not None:
+        other.embeddings = embeddings
+    return other
 
 
 def _number(name: str) -> int:

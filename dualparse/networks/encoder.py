@@ -29,13 +29,12 @@ from dualparse.networks.minilm import INSTALL, LONGEST, MINILM, minilm_folder
 class Tokens:
     """Texts as numbers.
 
-    ids [N, S] word pieces, 0 behind the end    length [N]    kind [N, S] 0 for a first text, 1 for a second one
+    ids [N, S] word pieces, 0 behind the end    length [N]
     seen [N] the lengths once more, on the host: looking at them waits for no device
     """
 
     ids: Tensor
     length: Tensor
-    kind: Tensor
     seen: Tensor
 
     def __len__(self) -> int:
@@ -45,32 +44,16 @@ class Tokens:
         """Some of the texts, by their numbers on the host, cut to the longest of them."""
         seen, there = self.seen[rows], rows.to(self.ids.device, non_blocking=True)
         width = max(int(seen.max()), 1) if len(seen) else 1
-        return Tokens(self.ids[there, :width], self.length[there], self.kind[there, :width], seen)
+        return Tokens(self.ids[there, :width], self.length[there], seen)
 
     def to(self, device: torch.device) -> Tokens:
-        return Tokens(self.ids.to(device), self.length.to(device), self.kind.to(device), self.seen)
+        return Tokens(self.ids.to(device), self.length.to(device), self.seen)
 
     def beside(self, others: Tokens) -> Tokens:
         """These texts and then others, to be read in one pass."""
         width = max(self.ids.shape[1], others.ids.shape[1])
-        ids, kind = (
-            torch.cat([F.pad(one, (0, width - one.shape[1])), F.pad(other, (0, width - other.shape[1]))])
-            for one, other in ((self.ids, others.ids), (self.kind, others.kind))
-        )
-        return Tokens(ids, torch.cat([self.length, others.length]), kind, torch.cat([self.seen, others.seen]))
-
-    def joined(self, others: Tokens) -> Tokens:
-        """Each of these texts with one of the others behind it: `[CLS] one [SEP] other [SEP]`. Of the other text the
-        first token, which marks a beginning, is left out."""
-        seen = self.seen + others.seen - 1
-        width = int(seen.max()) if len(seen) else 1
-        length = self.length + others.length - 1
-        place = torch.arange(width, device=self.ids.device).expand(len(self), width)
-        second = place >= self.length[:, None]
-        behind = (place - self.length[:, None] + 1).clamp(0, others.ids.shape[1] - 1)
-        first = self.ids.gather(1, place.clamp(max=self.ids.shape[1] - 1))
-        ids = torch.where(second, others.ids.gather(1, behind), first).masked_fill(place >= length[:, None], 0)
-        return Tokens(ids, length, second.long().masked_fill(place >= length[:, None], 0), seen)
+        ids = torch.cat([F.pad(one.ids, (0, width - one.ids.shape[1])) for one in (self, others)])
+        return Tokens(ids, torch.cat([self.length, others.length]), torch.cat([self.seen, others.seen]))
 
 
 class Encoder(nn.Module):
@@ -95,14 +78,12 @@ class Encoder(nn.Module):
         ids = torch.zeros(len(read), int(length.max()) if len(read) else 1, dtype=torch.long)
         for row, numbers in zip(ids, read, strict=True):
             row[: len(numbers)] = torch.tensor(numbers)
-        return Tokens(ids, length, torch.zeros_like(ids), length)
+        return Tokens(ids, length, length)
 
     def means(self, tokens: Tokens) -> Tensor:
         """[N, n] the mean over the tokens of each text."""
         mask = torch.arange(tokens.ids.shape[1], device=tokens.ids.device) < tokens.length[:, None]
-        states = self.body(
-            input_ids=tokens.ids, attention_mask=mask.long(), token_type_ids=tokens.kind
-        ).last_hidden_state
+        states = self.body(input_ids=tokens.ids, attention_mask=mask.long()).last_hidden_state
         weight = mask.to(states.dtype).unsqueeze(-1)
         return (states * weight).sum(1) / weight.sum(1).clamp_min(1)
 

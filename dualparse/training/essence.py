@@ -14,8 +14,14 @@ from pydantic import BaseModel
 from dualparse.config import Recipe, Stage
 
 PRETRAINING: tuple[Stage, ...] = ("q2lf", "lf2q", "query_lm", "lf_lm", "matcher")  # stages that need no earlier one
+TAKEN_OVER: tuple[Stage, ...] = (*PRETRAINING, "reader")  # stages that no later one goes on with
 
-_READERS = {"language_model": {"query_lm", "lf_lm"}, "matcher": {"matcher"}, "game": {"dual"}, "pseudo": {"pseudo"}}
+READERS = {  # group of settings -> the stages that read it
+    "language_model": {"query_lm", "lf_lm"},
+    "matcher": {"matcher", "reader"},
+    "game": {"dual"},
+    "pseudo": {"pseudo"},
+}
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -48,9 +54,9 @@ def _unread(recipe: Recipe) -> dict[str, list[str]]:
         unread["model"] = ["network", "copy_mechanism", "word_dropout", "word_vectors"]
         unread["search"] = list(type(recipe.search).model_fields)
         unread["train"] = list(type(recipe.train).model_fields)
-    if stages == {"matcher"}:
+    if stages <= {"matcher", "reader"}:
         unread["model"] = [name for name in type(recipe.model).model_fields if name != "encoder"]
-    for group, readers in _READERS.items():
+    for group, readers in READERS.items():
         if not stages & readers:
             unread[group] = list(type(getattr(recipe, group)).model_fields)
     return unread
@@ -61,7 +67,7 @@ def stage_recipe(recipe: Recipe, stage: Stage) -> Recipe:
     stop_at = {name: epoch for name, epoch in recipe.stop_at.items() if name == stage}
     changed = {"stages": (stage,), "start_from": "", "refit": False, "committee": 1, "stop_at": stop_at}
     one = essence(recipe.model_copy(update=changed))
-    if recipe.data.family and stage in ("q2lf", "lf2q", "matcher"):  # the same for the whole family
+    if recipe.data.family and stage in ("q2lf", "lf2q", "matcher", "reader"):  # the same for the whole family
         one = one.model_copy(update={"domain": recipe.data.family[0]})
     return unscored(one)
 

@@ -66,7 +66,8 @@ def matcher_task(
 
     def epoch(number: int) -> Iterator[tuple[int, int]]:
         noise.manual_seed(epoch_seed(seed, f"{STAGE}/others", number))
-        batches = _batches(lessons, random.Random(epoch_seed(seed, f"{STAGE}/order", number)))
+        order = random.Random(epoch_seed(seed, f"{STAGE}/order", number))
+        batches = batches_of([one.meant for one in lessons], TOLD.batch_size, order)
         for done, (one, rows) in enumerate(batches, start=1):
             meant, near = lessons[one].meant[rows], lessons[one].near[rows]
             shown, place = shown_to(meant, len(lessons[one].utterances), near, TOLD, noise)
@@ -88,12 +89,10 @@ def _sizes(lessons: Sequence[Lesson]) -> tuple[list[Tensor], list[States]]:
 def _lesson(upper: Upper, relative: Relative, seed: int) -> Lesson:
     """Of all the grammar says, what is near a question, and some more; pairs whose form it cannot say are left out."""
     index = open_index(templates_of(relative.domain), upper.matcher)
-    (asked, meant, near), (dev, dev_meant, dev_near) = (
-        _known(index, some) for some in (relative.labeled, relative.dev)
-    )
+    known, dev = (known_pairs(index, some, TOLD.nearest) for some in (relative.labeled, relative.dev))
     count = len(index.templates)
     wanted = torch.zeros(count, dtype=torch.bool)
-    for numbers in (meant, near, dev_meant, dev_near):
+    for numbers in (known.meant, known.near, dev.meant, dev.near):
         wanted[numbers.flatten()] = True
     more = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
     wanted[more[~wanted[more]][: max(POOL - int(wanted.sum()), 0)]] = True
@@ -102,40 +101,53 @@ def _lesson(upper: Upper, relative: Relative, seed: int) -> Lesson:
     place[pool] = torch.arange(len(pool))
     return Lesson(
         upper.states([index.templates.items[number].text for number in pool.tolist()]),
-        upper.states(asked),
-        place[meant],
-        place[near],
-        upper.states(dev),
-        place[dev_meant],
-        place[torch.cat([dev_meant, dev_near.flatten()]).unique()],
+        upper.states(known.questions),
+        place[known.meant],
+        place[known.near],
+        upper.states(dev.questions),
+        place[dev.meant],
+        place[torch.cat([dev.meant, dev.near.flatten()]).unique()],
     )
 
 
-def _known(index: Index, examples: Sequence[Example]) -> tuple[list[str], Tensor, Tensor]:
-    """Questions, the template each means, and those that are near it."""
+@dataclass(frozen=True)
+class Known:
+    """Questions whose form the grammar can say: the template that each means [Q], those near it [Q, n] and how near."""
+
+    questions: list[str]
+    meant: Tensor
+    near: Tensor
+    cosines: Tensor
+
+
+def known_pairs(index: Index, examples: Sequence[Example], count: int) -> Known:
+    """What labeled pairs are to an index; so many templates are near each of them."""
     pairs = [
         (example.query, number)
         for example in examples
         if example.query and example.lf and (number := index.templates.number(" ".join(example.lf))) is not None
     ]
     read = index.read_all([query for query, _ in pairs])
-    near = [index.vectors.nearest(vector, TOLD.nearest)[0] for _, vector in read]
-    meant = torch.tensor([number for _, number in pairs], dtype=torch.long)
-    width = min(TOLD.nearest, len(index.templates))
-    return [masked.text for masked, _ in read], meant, torch.stack(near) if near else meant.new_zeros(0, width)
+    near = [index.vectors.nearest(vector, count) for _, vector in read]
+    width = min(count, len(index.templates))
+    return Known(
+        [masked.text for masked, _ in read],
+        torch.tensor([number for _, number in pairs], dtype=torch.long),
+        torch.stack([numbers for numbers, _ in near]) if near else torch.zeros(0, width, dtype=torch.long),
+        torch.stack([cosines for _, cosines in near]) if near else torch.zeros(0, width),
+    )
 
 
-def _batches(lessons: Sequence[Lesson], rng: random.Random) -> list[tuple[int, Tensor]]:
-    """All pairs in random order, each batch of one lesson; as often as it takes for the least number of updates."""
+def batches_of(meant: Sequence[Tensor], size: int, rng: random.Random) -> list[tuple[int, Tensor]]:
+    """All pairs of some lessons in random order, each batch of one lesson; as often as it takes for the least number of
+    updates."""
     batches: list[tuple[int, Tensor]] = []
-    while len(batches) < UPDATES and any(len(one.meant) for one in lessons):
+    while len(batches) < UPDATES and any(map(len, meant)):
         again = []
-        for number, one in enumerate(lessons):
-            rows = list(range(len(one.meant)))
+        for number, one in enumerate(meant):
+            rows = list(range(len(one)))
             rng.shuffle(rows)
-            again += [
-                (number, part) for part in torch.tensor(rows, dtype=torch.long).split(TOLD.batch_size) if len(part)
-            ]
+            again += [(number, part) for part in torch.tensor(rows, dtype=torch.long).split(size) if len(part)]
         rng.shuffle(again)
         batches += again
     return batches

@@ -25,7 +25,7 @@ from dualparse.manifest import KEPT, forget_manifest, verify, write_manifest
 from dualparse.networks.network import Network, TextModel
 from dualparse.networks.tensors import load_tensors
 from dualparse.runs import REFIT, Run
-from dualparse.training.essence import PRETRAINING, read_in_answers, stage_recipe
+from dualparse.training.essence import TAKEN_OVER, read_in_answers, stage_recipe
 from dualparse.training.loop import Record, Tick, fit
 from dualparse.training.material import Material, load_material
 from dualparse.training.run_parts import all_stages, is_finished, members, results
@@ -253,7 +253,7 @@ def _same_vocabularies(run: Run, vocabularies: Mapping[str, Vocab]) -> None:
 
 def _take_over(run: Run, recipe: Recipe, stage: Stage, earlier: Run) -> Iterator[Note]:
     """Copy what an earlier run made of this stage, if it did; its vocabularies and sizes must be ours."""
-    if stage not in PRETRAINING:
+    if stage not in TAKEN_OVER:
         return
     before = earlier.recipe
     path = earlier.weights(results(before, stage).get(stage, stage))

@@ -11,7 +11,7 @@ import torch
 
 from dualparse.choosing.chooser import PROPOSED, Proposed
 from dualparse.choosing.ranking import Hypothesis, Weighted, rerank
-from dualparse.choosing.scorers import Meaning, WayBack
+from dualparse.choosing.scorers import SecondReading, WayBack
 from dualparse.choosing.search import find
 from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
@@ -43,8 +43,8 @@ def score_run(
 ) -> dict[str, dict[str, Any]]:
     """Score every agent the run has, or had `before` a later stage went on with it; returns the scores by agent. Under
     "both" are those of the forms both agents choose, where the recipe says so (`search.reconstruction`); under
-    "matcher" of those nearest to the query, where there is a matcher; under "combined" of those that all choose
-    together, where it has a say (`search.matcher`)."""
+    "matcher" of those nearest to the query, where there is a matcher; under "reader" of the same, read once more by the
+    second reader; under "combined" of those that all choose together, where they have a say (`search.matcher`)."""
     recipe = run.recipe
     if split == "dev" and recipe.data.everything:
         raise InputError(LEARNED_FROM_DEV, path=run.folder)
@@ -64,11 +64,11 @@ def score_run(
         run.save_predictions(name if who == "q2lf" else f"{name}.{who}", records)
 
     asked = [lf2q.model] if lf2q else []
+    queries = [example.query or () for example in examples]
     if "q2lf" in there:
         search = run.search(domain, device, weights=names["q2lf"], beams=beams)
         asked += [parser.model for parser in search.agents]
         started = time.perf_counter()
-        queries = [example.query or () for example in examples]
         found = search.choose(queries)
         parsers = {"parsers": len(search.agents)} if len(search.agents) > 1 else {}
         how: Scores = {"beams": options.beams, **parsers}
@@ -80,13 +80,17 @@ def score_run(
             heard = sum(len(each.scorer.listeners) for each in scorers if isinstance(each.scorer, WayBack))
             how |= {"listeners": heard} if heard > 1 else {}
             keep("both", *score_forms(rerank(queries, found, scorers), examples, domain, how))
-        if "matcher" in recipe.stages and run.weights("matcher").exists():
-            index = run.index(domain, device)
-            keep("matcher", *score_forms(nearest(index, queries), examples, domain, {"utterances": len(index)}))
-        if recipe.search.matcher:
+    if "matcher" in recipe.stages and run.weights("matcher").exists():
+        index = run.index(domain, device)
+        near, size = nearest(index, queries), {"utterances": len(index)}
+        keep("matcher", *score_forms(near, examples, domain, size))
+        if "reader" in recipe.stages and run.weights("reader").exists():
+            second = SecondReading(index, run.reader(index.matcher))
+            keep("reader", *score_forms(read_again(queries, near, second), examples, domain, size))
+        if recipe.search.matcher and "q2lf" in there:
             wider = Proposed(search, index).beside(queries, found)
-            together = [*scorers, Weighted("matcher", Meaning(index), recipe.search.matcher)]
-            how |= {"matcher": recipe.search.matcher}
+            together = [*scorers, *run.comparers(index)]
+            how |= {each.name: each.weight for each in together}
             keep("combined", *score_forms(rerank(queries, wider, together), examples, domain, how))
     if lf2q:
         keep("lf2q", *score_queries(lf2q, examples, options))
@@ -101,6 +105,13 @@ def nearest(index: Index, queries: Sequence[Sequence[str]]) -> list[list[Hypothe
     """The forms whose utterances are nearest to each query."""
     near = index.propose(queries, PROPOSED)
     return [[Hypothesis(tuple(form.split()), score, score, True) for form, score in each] for each in near]
+
+
+def read_again(
+    queries: Sequence[Sequence[str]], near: Sequence[Sequence[Hypothesis]], second: SecondReading
+) -> list[list[Hypothesis]]:
+    """The same in the order of matcher and second reader together."""
+    return rerank(queries, near, [Weighted("reader", second, 1.0)])
 
 
 def score_forms(

@@ -25,6 +25,7 @@ from dualparse.training.loop import Schedule, Task
 from dualparse.training.matcher import matcher_task
 from dualparse.training.material import Material, Relative, set_word_vectors
 from dualparse.training.pseudo import pseudo_pairs
+from dualparse.training.reader import reader_task
 from dualparse.training.run_parts import results
 from dualparse.training.step import Adam
 from dualparse.training.supervised import agent_task, language_model_task
@@ -48,6 +49,8 @@ def prepare(stage: str, recipe: Recipe, run: Run, material: Material, device: to
         return _pseudo(recipe, run, material, device)
     if stage == "matcher":
         return _matcher(recipe, material, device)
+    if stage == "reader":
+        return _reader(recipe, run, material, device)
     if stage in LANGUAGE_MODELS:
         return _language_model(stage, recipe, material, device)
     return _agent("q2lf" if stage == "q2lf" else "lf2q", recipe, material, device)
@@ -151,16 +154,20 @@ def _language_model(stage: str, recipe: Recipe, material: Material, device: torc
 
 
 def _matcher(recipe: Recipe, material: Material, device: torch.device) -> Prepared:
-    settings = recipe.matcher
-    own = Relative(material.domain, material.labeled, [], [], material.dev, [])
-    task, note = matcher_task(
-        material.relatives or [own],
-        encoder=recipe.model.encoder,
-        layers=settings.layers,
-        seed=recipe.seed,
-        device=device,
-    )
+    encoder, layers = recipe.model.encoder, recipe.matcher.layers
+    task, note = matcher_task(_matched(material), encoder=encoder, layers=layers, seed=recipe.seed, device=device)
     return Prepared(task, _schedule(recipe, "matcher"), results(recipe, "matcher"), note)
+
+
+def _reader(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:
+    encoder = recipe.model.encoder
+    task, note = reader_task(_matched(material), run.matcher(), encoder=encoder, seed=recipe.seed, device=device)
+    return Prepared(task, _schedule(recipe, "reader"), results(recipe, "reader"), note)
+
+
+def _matched(material: Material) -> list[Relative]:
+    """The pairs that matcher and second reader learn from: those of the family, or the domain's own."""
+    return material.relatives or [Relative(material.domain, material.labeled, [], [], material.dev, [])]
 
 
 def _game(recipe: Recipe, run: Run, material: Material, device: torch.device) -> Prepared:

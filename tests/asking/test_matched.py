@@ -16,6 +16,7 @@ from dualparse.domains.registry import open_domain
 from dualparse.errors import InputError
 from dualparse.matching.index import open_index, templates_of
 from dualparse.matching.matcher import Matcher
+from dualparse.matching.reader import SecondReader
 from dualparse.networks.encoder import open_encoder
 from dualparse.use.asking import open_any
 
@@ -39,6 +40,7 @@ def asker(domain, tiny_encoder, tmp_path) -> MatchAsker:
     found = MatchAsker(domain)
     matcher = Matcher(open_encoder(str(tiny_encoder)))
     found.index = open_index(templates_of(domain, cache=tmp_path / "cache"), matcher, cache=tmp_path / "cache")
+    found.reader = SecondReader(matcher).eval().requires_grad_(False)
     return found
 
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from dualparse.matching.learn import ReaderSettings, Settings, learn_to_match, learn_to_read, lesson
-from dualparse.matching.matcher import Matcher, Ranked, Reader, rank
+from dualparse.matching.matcher import Matcher, Ranked, rank
+from dualparse.matching.reader import SecondReader
 from dualparse.networks.encoder import open_encoder
 
 UTTERANCES = [
@@ -27,7 +28,7 @@ def matcher_of(folder) -> Matcher:
     return Matcher(open_encoder(str(folder)))
 
 
-def right(matcher: Matcher, reader: Reader | None = None) -> int:
+def right(matcher: Matcher, reader: SecondReader | None = None) -> int:
     ranked = rank(matcher, QUESTIONS, UTTERANCES, reader=reader)
     return sum(int(each.weighed(1.0).numbers[0]) == meant for each, meant in zip(ranked, MEANT, strict=True))
 
@@ -52,7 +53,7 @@ def test_the_same_seed_gives_the_same_matcher(tiny_encoder):
 
 def test_a_second_reader_learns_what_the_matcher_cannot_tell(tiny_encoder):
     matcher = matcher_of(tiny_encoder)
-    reader = Reader(open_encoder(str(tiny_encoder)))
+    reader = SecondReader(matcher, 2)
     one = lesson(matcher.encoder, QUESTIONS, UTTERANCES, MEANT)
     settings = ReaderSettings(updates=150, batch_size=6, others=5, learning_rate=3e-3)
     losses = [progress.loss for progress in learn_to_read(reader, matcher, [one], settings)]

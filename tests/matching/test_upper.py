@@ -8,7 +8,7 @@ import torch
 from dualparse.errors import InputError
 from dualparse.matching.adapter import apply_adapter, make_adaptable, save_adapter
 from dualparse.matching.matcher import Matcher
-from dualparse.matching.upper import Upper, restored
+from dualparse.matching.upper import Upper, restored, states_below
 from dualparse.networks.encoder import open_encoder
 
 TEXTS = ["which huts have showers", "all long trails", "a", "b c d e f g h"]
@@ -33,7 +33,7 @@ def adapter(tiny_encoder, tmp_path):
 def test_states_and_last_layers_give_the_vectors_of_the_whole_encoder(tiny_encoder, layers):
     matcher = matcher_of(tiny_encoder)
     upper = Upper(matcher, layers).eval()
-    states = upper.states(TEXTS, at_once=2)
+    states = states_below(matcher.encoder, matcher.encoder.tokens(TEXTS), upper.first, at_once=2)
     whole = matcher.encoder.vectors(TEXTS)
     assert torch.allclose(upper(states), whole, atol=2e-3)
     rows = torch.tensor([3, 0])

@@ -42,16 +42,6 @@ def test_no_texts_have_no_vectors(encoder):
     assert encoder.vectors([]).shape == (0, encoder.width)
 
 
-def test_two_texts_are_joined_as_one_with_the_second_marked(encoder):
-    one, other = encoder.tokens(["which huts", "a"]), encoder.tokens(["show all trails", "b c"])
-    joined = one.joined(other)
-    names = [encoder.tokenizer.id_to_token(i) for i in joined.ids[0].tolist()]
-    assert names == ["[CLS]", "which", "huts", "[SEP]", "show", "all", "trails", "[SEP]"]
-    assert joined.kind[0].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert joined.length.tolist() == [8, 6]
-    assert joined.ids[1].tolist()[6:] == [0, 0] and joined.kind[1].tolist()[6:] == [0, 0]
-
-
 def test_a_text_that_is_too_long_is_cut(encoder):
     assert encoder.tokens(["a " * 500]).length.tolist() == [encoders.LONGEST]
 

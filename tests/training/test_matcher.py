@@ -1,4 +1,4 @@
-"""The stage `matcher`: a run trains one, takes it up where it was, and answers with it."""
+"""The stages `matcher` and `reader`: a run trains them, takes them up where they were, and answers with them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from dualparse.matching.adapter import open_matcher
 from dualparse.runs import Run
 from dualparse.training import loop
 from dualparse.training import matcher as stage
+from dualparse.training import reader as reading
 from dualparse.training.loop import Record
 from dualparse.training.material import load_splits
 from dualparse.training.run import Note, refit, train
@@ -45,6 +46,7 @@ def quick():
     """An encoder that has read nothing has to learn faster."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stage, "OPTIMIZER", Adam(1e-2, clip=1.0))
+        patch.setattr(reading, "OPTIMIZER", Adam(1e-2, clip=1.0))
         yield
 
 
@@ -66,7 +68,7 @@ def books(tmp_path_factory) -> Path:
 def recipe_of(books: Path, encoder: Path, **changes: object) -> Recipe:
     values: dict[str, object] = {
         "domain": str(books),
-        "stages": ["matcher", "q2lf", "lf2q"],
+        "stages": ["matcher", "reader", "q2lf", "lf2q"],
         "model": {"embedding": 6, "hidden": 8, "encoder": str(encoder)},
         "train": {"epochs": 1},
         "matcher": {"epochs": 4, "layers": 2},
@@ -80,11 +82,12 @@ def trained(books, encoder, tmp_path_factory) -> tuple[Path, list[Record]]:
     folder = tmp_path_factory.mktemp("matcher") / "run"
     events = list(train(recipe_of(books, encoder), folder, device=CPU))
     assert any(isinstance(event, Note) and event.text.startswith("matcher: ") for event in events)
-    return folder, [event for event in events if isinstance(event, Record) and event.stage == "matcher"]
+    return folder, [event for event in events if isinstance(event, Record)]
 
 
 def test_the_matcher_of_a_run_learns_what_the_pairs_mean(trained):
-    folder, records = trained
+    folder, events = trained
+    records = [record for record in events if record.stage == "matcher"]
     assert [record.epoch for record in records] == [1, 2, 3, 4]
     assert records[-1].figures["loss"] < records[0].figures["loss"]
     run = Run.open(folder)
@@ -97,18 +100,45 @@ def test_the_matcher_of_a_run_learns_what_the_pairs_mean(trained):
     assert sum(first) > 0, "dev forms are found among all the grammar says"
 
 
+def test_the_second_reader_of_a_run_learns_what_the_matcher_cannot_tell(trained):
+    folder, events = trained
+    records = [record for record in events if record.stage == "reader"]
+    assert records[-1].figures["loss"] < records[0].figures["loss"]
+    run = Run.open(folder)
+    assert "reader.safetensors" in (folder / "manifest.json").read_text()
+    scores = score_run(run, split="dev", device=CPU)
+    assert scores["reader"]["accuracy"] >= scores["matcher"]["accuracy"]
+    parts = load(folder).parse("novels by mira holt", k=3)[0].parts
+    assert {"q2lf", "reconstruction", "matcher", "reader"} <= set(parts)
+
+
+def test_a_reader_without_a_matcher_is_an_error(books, encoder):
+    with pytest.raises(InputError, match="the stage 'reader' needs .'matcher'. among the stages"):
+        recipe_of(books, encoder, stages=["reader", "q2lf"], search={})
+    with pytest.raises(InputError, match="the stage 'reader' comes before .'matcher'."):
+        recipe_of(books, encoder, stages=["reader", "matcher"], search={})
+
+
+def test_a_later_run_takes_matcher_and_reader_over(trained, books, encoder, tmp_path):
+    events = list(train(recipe_of(books, encoder, start_from=str(trained[0])), tmp_path / "run", device=CPU))
+    told = [event.text for event in events if isinstance(event, Note)]
+    assert f"reader: taken from {trained[0]}" in told
+    assert (tmp_path / "run" / "reader.safetensors").read_bytes() == (trained[0] / "reader.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("stages", [["matcher"], ["matcher", "reader"]])
 def test_a_matcher_that_was_interrupted_goes_on_as_if_nothing_had_happened(
-    trained, books, encoder, tmp_path, monkeypatch
+    trained, books, encoder, tmp_path, monkeypatch, stages
 ):
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0.0)
-    recipe = recipe_of(books, encoder, stages=["matcher"], search={})
+    recipe = recipe_of(books, encoder, stages=stages, search={})
     list(train(recipe, tmp_path / "whole", device=CPU))
     events = train(recipe, tmp_path / "run", device=CPU)
     for event in events:
-        if isinstance(event, Record) and event.epoch == 2:
+        if isinstance(event, Record) and (event.stage, event.epoch) == (stages[-1], 2):
             break
     events.close()
-    assert (tmp_path / "run" / "matcher.checkpoint.safetensors").exists()
+    assert (tmp_path / "run" / f"{stages[-1]}.checkpoint.safetensors").exists()
     list(train(recipe, tmp_path / "run", resume=True, device=CPU))
     assert left_behind(tmp_path / "run") == left_behind(tmp_path / "whole")
 
@@ -116,8 +146,9 @@ def test_a_matcher_that_was_interrupted_goes_on_as_if_nothing_had_happened(
 def test_evaluate_tells_all_ways_side_by_side(trained):
     run = Run.open(trained[0])
     scores = score_run(run, split="test", device=CPU)
-    assert list(scores) == ["q2lf", "both", "matcher", "combined", "lf2q"]
-    assert scores["combined"]["matcher"] == 1.0 and scores["combined"]["reconstruction"] == 0.5
+    assert list(scores) == ["q2lf", "both", "matcher", "reader", "combined", "lf2q"]
+    weights = {name: scores["combined"][name] for name in ("reconstruction", "matcher", "reader")}
+    assert weights == {"reconstruction": 0.5, "matcher": 1.0, "reader": 1.0}
     assert "matcher" not in scores["both"]
     assert scores["matcher"]["accuracy"] > scores["q2lf"]["accuracy"], "an agent of one epoch has no valid form"
     assert (run.folder / "predictions.test.combined.jsonl").exists()

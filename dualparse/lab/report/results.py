@@ -21,7 +21,7 @@ from dualparse.errors import InputError
 from dualparse.lab.report.paper import DATASETS, LM, METHODS
 from dualparse.lab.store import Store
 from dualparse.lab.trained import trained
-from dualparse.training.essence import read_in_answers
+from dualparse.training.essence import READERS, read_in_answers
 
 MISSING = "-"
 BOTH = "both agents choose"
@@ -211,11 +211,10 @@ def alike(outcomes: Sequence[Outcome], sides: Sequence[Side], domains: Sequence[
 
 def _conditions(settings: Mapping[str, Any], stages: set[str]) -> str:
     """What methods that have these stages in common share: all settings but those that make them different methods."""
-    readers = {"game": {"dual"}, "pseudo": {"pseudo"}, "language_model": {"query_lm", "lf_lm"}, "matcher": {"matcher"}}
     kept = {
         group: {name: value for name, value in values.items() if f"{group}.{name}" not in _OF_METHODS}
         for group, values in settings.items()
-        if isinstance(values, Mapping) and (group not in readers or readers[group] & stages)
+        if isinstance(values, Mapping) and (group not in READERS or READERS[group] & stages)
     }
     if "dual" in stages:
         kept["game"]["rewards"] = [entry for entry in _rewards(settings) if entry["name"] not in _JUDGES]

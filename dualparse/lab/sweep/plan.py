@@ -25,7 +25,7 @@ from dualparse.lab.store import Store, Stored
 from dualparse.lab.sweep.grid import Cell
 from dualparse.lab.sweep.jobs import Job, is_running
 from dualparse.lab.trained import trained
-from dualparse.training.essence import PRETRAINING, stage_recipe
+from dualparse.training.essence import PRETRAINING, TAKEN_OVER, stage_recipe
 from dualparse.training.run_parts import all_stages, is_finished, members
 
 SHARED = "shared"
@@ -162,7 +162,7 @@ def shared_by(recipe: Recipe, folders: Folders, repeated: Container[str] = ()) -
 
 def _taught(recipe: Recipe) -> dict[str, Recipe]:
     """The parsers of a run that a later stage teaches: folder below its own -> recipe."""
-    if set(recipe.stages) <= set(PRETRAINING):
+    if set(recipe.stages) <= set(TAKEN_OVER):
         return {}
     return {place: parser_recipe(each) for place, each in ({WHOLE: recipe} | members(recipe)).items()}
 

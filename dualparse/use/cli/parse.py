@@ -51,7 +51,9 @@ def parse(
         False, "--constrained", help="Only valid readings: the search writes what the domain's types allow."
     ),
     explain: bool = typer.Option(
-        False, "--explain", help="What each of those who choose adds to the score: q2lf, lf2q's way back, the matcher."
+        False,
+        "--explain",
+        help="What each of those who choose adds to the score: q2lf, lf2q's way back, the matcher, the second reader.",
     ),
     json_: bool = JSON,
     batch: int = BATCH,
