@@ -161,15 +161,31 @@ class Parser(Parts):
             for reading in readings
         ]
         found = self._with(readings, [[hypothesis for hypothesis, _ in row] for row in judged], recalled)
-        back: Sequence[Sequence[float | None]] = [[None] * len(row) for row in found]
-        if self.hears:
-            back = [told.tolist() for told in self._heard([reading.words for reading in readings], found)]
+        back = self._ways_back(readings, found)
         return [
             self.scales.weigh(
                 reading, row, ways, recalled=alike, known=bool(row) and self._told(reading) == row[0].tokens
             )
             for reading, row, ways, alike in zip(readings, found, back, recalled, strict=True)
         ]
+
+    def _ways_back(
+        self, readings: Sequence[Reading], found: Sequence[Sequence[Hypothesis]]
+    ) -> list[list[float | None]]:
+        """How well each form explains its question; None where nobody can tell. Where both agents have chosen, lf2q has
+        said so of most forms already."""
+        weight = self.recipe.search.reconstruction
+        told = [[dict(each.parts).get("reconstruction") if weight else None for each in row] for row in found]
+        back = [[None if part is None else part / weight for part in row] for row in told]
+        if not self.hears or not any(None in row for row in back):
+            return back
+        left = [
+            [each for each, known in zip(*pair, strict=True) if known is None] for pair in zip(found, back, strict=True)
+        ]
+        heard = self._heard([reading.words for reading in readings], left)
+        for row, more in zip(back, map(iter, heard), strict=True):
+            row[:] = [float(next(more)) if known is None else known for known in row]
+        return back
 
     def _told(self, reading: Reading) -> tuple[str, ...] | None:
         """The form that somebody has said is meant by this very question."""

@@ -269,6 +269,31 @@ def test_both_agents_choose_where_the_recipe_says_so(parser, tmp_path):
     assert " ".join(both.explain(question).tokens) == next(iter(together))
 
 
+def test_the_way_back_is_asked_once_of_each_form(parser, tmp_path, monkeypatch):
+    folder = shutil.copytree(parser.run.folder, tmp_path / "both")
+    run = Run.open(folder)
+    run.save_recipe(
+        run.recipe.model_copy(update={"search": run.recipe.search.model_copy(update={"reconstruction": 2.0})})
+    )
+    both, asked = Parser(Run.open(folder), parser.domain, parser.device), []
+    listened = type(both.listeners).__call__
+
+    def counted(self, queries, found):
+        asked.append(sum(map(len, found)))
+        return listened(self, queries, found)
+
+    readings = [both.read(question) for question in ("how deep is blue lake", "list all lakes")]
+    own = both._found(readings, both.recipe.search.beams, copies=False)
+    forms = [[hypothesis for hypothesis, _ in row] for row in own]
+    heard = both.listeners([reading.words for reading in readings], forms)
+    monkeypatch.setattr(type(both.listeners), "__call__", counted)
+    weighed = both.weigh(readings)
+    assert asked == [sum(map(len, forms))]
+    for row, figures, each in zip(forms, heard, weighed, strict=True):
+        told = {form.text: float(figure) for form, figure in zip(row, figures, strict=True)}
+        assert all(c.back == pytest.approx(told[c.form], abs=1e-4) for option in each.options for c in option.forms)
+
+
 def test_a_question_of_unknown_words_gets_some_reading(parser):
     assert parser.parse("<pad> </s> ünbekannt 💧", k=1)[0].form
 
