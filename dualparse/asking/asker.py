@@ -319,13 +319,16 @@ def is_empty(reply: Reply) -> bool:
 
 
 _TURNS = frozenset(["before", "after"])
+_COMPARES = frozenset(["<", ">", "<=", ">="])
 
 
 def _out_of_turn(question: Question, best: Draft) -> str:
     """Who was there before a named one, or after it, where the reading compares no dates: data has no memory of it."""
+    if _COMPARES & set(best.form.split()):
+        return ""
     named = {min(each.places): each for each in best.names if each.places}
     for place, word in enumerate(question.words[:-1]):
-        if word.text in _TURNS and place not in best.covers and (name := named.get(place + 1)):
+        if word.text in _TURNS and (name := named.get(place + 1)):
             return f"nothing in the data tells what was {word.text} {name.phrase}"
     return ""
 

@@ -1,4 +1,5 @@
-"""Things compared with a thing that is named: "longer than A", "more beds than A", "the same genre as A".
+"""Things compared with a thing that is named: "longer than A", "more beds than A", "the same genre as A", "born before
+A".
 
 In: a question and a name of the data in it. Out: `Condition`s of the things of a table, the cheapest first; none where
 the question does not compare.
@@ -15,10 +16,11 @@ from dualparse.asking.names_in import Named
 from dualparse.asking.paths import Ways
 from dualparse.asking.question import Question
 from dualparse.asking.terms import Evidence
-from dualparse.database.model import Database
+from dualparse.database.model import Database, is_year
 
 MOST = 4
 SPOKEN = 0.55  # of a word, from which on it says what is the same
+_AT_ONCE = 2  # words back from the name, where "before" may stand: "before the A"
 _BETWEEN = 5  # words that may stand between "longer" and "than", "than" and the name
 
 
@@ -39,7 +41,7 @@ class Compared:
             return []
         if not any(p not in named.places and w >= SPOKEN for p, w in self.evidence.get(table, {}).items()):
             return []
-        found = [*self._more(named, table), *self._same(named, table)]
+        found = [*self._more(named, table), *self._same(named, table), *self._when(named, table)]
         return sorted(found, key=lambda each: each.cost)[:MOST]
 
     def _more(self, named: Named, table: str) -> Iterator[Condition]:
@@ -68,6 +70,19 @@ class Compared:
                 value = f"( get {entities(named)} {name} )"
                 form = f"( filter {SET} {name} = {value} )"
                 yield Condition(form, (element,), named.places | {same}, 0.3 * (1 - said))
+
+    def _when(self, named: Named, table: str) -> Iterator[Condition]:
+        first = min(named.places)
+        for text, op in (("before", "<"), ("after", ">")):
+            turn = self._word(text, first, within=_AT_ONCE)
+            if turn is None:
+                continue
+            for held in self.database.by_name[table].properties:
+                element = f"{table}.{held.name}"
+                said = max((w for p, w in self.evidence.get(element, {}).items() if p < turn), default=0.0)
+                if said >= SPOKEN and (held.kind == "date" or is_year(held)):
+                    form = f"( filter {SET} {held.name} {op} ( get {entities(named)} {held.name} ) )"
+                    yield Condition(form, (element,), named.places | {turn}, 0.3 * (1 - said))
 
     def _word(self, text: str, before: int, *, within: int = _BETWEEN) -> int | None:
         """The last place of a word not far before another place."""

@@ -14,10 +14,13 @@ from shops import SHOP, sqlite_file
 
 import dualparse
 from dualparse.asking.asker import FolderAsker, _choices, _slips, open_asker
+from dualparse.asking.confidence import Confidence
 from dualparse.asking.evidence import log_odds
 from dualparse.asking.grounds import by_form, of_same, shares_of
 from dualparse.asking.question import take_apart
 from dualparse.asking.requests import asks_for_change, asks_for_more
+from dualparse.asking.trust import Trust
+from dualparse.asking.weigh import OTHER
 from dualparse.database.connect import connect
 from dualparse.database.location import locate
 from dualparse.errors import InputError
@@ -52,6 +55,7 @@ ANSWERS = {
     "which films are longer than Salt": [("The Long Ferry", 121), ("Dust", 140)],
     "films of the same genre as Salt": [("The Long Ferry",), ("Salt",)],
     "which actors are older than Zoë Varga": [("Mira Holt", "1970-05-01")],
+    "actors born before Zoë Varga": [("Mira Holt", "1970-05-01")],
     "which genre is the longest film": [("Western",)],
     "members without a manager": [("Ann Lee",)],
     "which film is in print": [("The Long Ferry",), ("Winter Ledger",), ("Dust",)],
@@ -102,6 +106,35 @@ def test_an_opinion_is_none_of_the_data(asker):
     for question in ("which film should we buy more of", "what is the best film to watch on a rainy day"):
         assert asker.ask(question).reason == "this asks for an opinion; the data holds none"
     assert not asks_for_more("which actor has the best film")
+
+
+def test_a_reason_a_manner_and_a_prediction_are_none_of_the_data(asker):
+    for question in ("why is Dust so long", "how do we rent out Dust", "will Dust be rented often next year"):
+        reply = asker.ask(question)
+        assert reply.status == "refused" and reply.reason.startswith("this asks "), question
+    assert "'give'" in asker.ask("give Ann Lee a free rental").reason
+    assert asker.ask("how many films do we have").answered
+
+
+def test_who_was_there_before_somebody_is_not_known(asker):
+    reply = asker.ask("who was the manager before Ann Lee")
+    assert reply.status == "refused" and "before" in reply.reason
+    assert asker.ask("actors born before Zoë Varga").answered, "dates can be compared"
+
+
+def test_nobody_is_a_figure(asker):
+    question, evidence, ranked = asker.ranked("who is Salt's running time")
+    figures = [each for each in ranked if each.draft.gives.endswith(".running_minutes")]
+    assert all(each.figures.missed >= OTHER for each in figures)
+
+
+def test_doubtful_readings_are_not_worth_a_question_back(asker, monkeypatch):
+    sure = Trust(Confidence(-4.0, {}), Confidence(4.0, {}), cut=0.9, topic_cut=0.1)
+    monkeypatch.setattr(asker, "trust", sure)
+    reply = asker.ask("films of Mira Holt and Salt in a genre")
+    assert reply.status == "refused" and reply.reason and reply.probability < 0.15 and not reply.choices
+    monkeypatch.setattr(asker, "trust", replace(sure, right=Confidence(-1.0, {})))
+    assert asker.ask("films of Mira Holt and Salt in a genre").status == "ambiguous"
 
 
 def test_a_date_of_things_nobody_spoke_of_answers_no_when(asker):
