@@ -37,11 +37,13 @@ OUT = Path("results/bench-calibration.jsonl")
 STEP = ("train.batch_size=20", "train.learning_rate=0.003", "train.average=0.99", "train.evaluate_every=4")
 QUICK = (*STEP, "train.epochs=14", "train.evaluate_from=10", "train.updates=60")
 SHORT = (*STEP, "train.epochs=10", "train.evaluate_from=6")
+MATCHED = ('stages=["q2lf", "lf2q", "matcher"]', "search.reconstruction=0.3", "search.matcher=1")
 FEW = (*QUICK, "data.labeled=0.25", "train.updates=40")
 
 RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "trails": ("trails", ()),
     "trails-half": ("trails", ("data.labeled=0.5",)),
+    "trails-matcher": ("trails", MATCHED),
     **{each: ("overnight-att", (*QUICK, f"domain=overnight/{each}")) for each in DOMAINS},
     "atis": ("atis-attptr", SHORT),
     "trails-few": ("trails", (*FEW, 'stages=["q2lf"]')),

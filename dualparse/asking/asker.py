@@ -26,7 +26,7 @@ from dualparse.asking.paths import Ways
 from dualparse.asking.propose import Proposer
 from dualparse.asking.question import Question, take_apart, without_setting, words_of
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
-from dualparse.asking.requests import asks_for_more
+from dualparse.asking.requests import NO_REASONS, asks_for_more
 from dualparse.asking.short import codes_of
 from dualparse.asking.shown import with_values
 from dualparse.asking.slips import mended
@@ -97,6 +97,12 @@ class FolderAsker(Asker):
         """What compares the question with what forms say; None where the extra `pretrained` is not installed."""
         return open_nearness()
 
+    @cached_property
+    def _tells_reasons(self) -> bool:
+        """Whether the data says why something is so."""
+        names = (held.name for table in self.connected.database.tables for held in table.properties)
+        return any(word in ("reason", "cause") for name in names for word in name.split("_"))
+
     def _opened(self) -> tuple[Source, Index, Runner]:
         """The data as it is now."""
         source = open_source(self.connected.location)
@@ -163,10 +169,11 @@ class FolderAsker(Asker):
                 return Reply(question, ERROR, form=form, reason=str(error))
 
     def _ask(self, text: str) -> Reply:
-        if reason := asks_for_more(text):
-            return Reply(text, REFUSED, reason=reason)
         if form := self.labels.form_of(text):
             return replace(self.run(form, text), probability=KNOWN)
+        reason = asks_for_more(text)
+        if reason and not (reason == NO_REASONS and self._tells_reasons):
+            return Reply(text, REFUSED, reason=reason)
         question, evidence, ranked = self.ranked(text)
         if not ranked:
             return Reply(text, REFUSED, reason="no word of this speaks of the data")
@@ -318,18 +325,18 @@ def is_empty(reply: Reply) -> bool:
     return not reply.rows or all(value in (0, None) for row in reply.rows for value in row)
 
 
-_TURNS = frozenset(["before", "after"])
 _COMPARES = frozenset(["<", ">", "<=", ">="])
 
 
 def _out_of_turn(question: Question, best: Draft) -> str:
-    """Who was there before a named one, or after it, where the reading compares no dates: data has no memory of it."""
-    if _COMPARES & set(best.form.split()):
+    """Who was there before a named one, where the reading compares no dates: data has no memory of it."""
+    words = [word.text for word in question.words]
+    if words[question.polite :][:1] != ["who"] or _COMPARES & set(best.form.split()):
         return ""
     named = {min(each.places): each for each in best.names if each.places}
-    for place, word in enumerate(question.words[:-1]):
-        if word.text in _TURNS and (name := named.get(place + 1)):
-            return f"nothing in the data tells what was {word.text} {name.phrase}"
+    for place, word in enumerate(words):
+        if word == "before" and (name := named.get(place + 1)):
+            return f"nothing in the data tells who was there before {name.phrase}"
     return ""
 
 

@@ -16,6 +16,8 @@ from dualparse.asking import refusals
 from dualparse.asking.reply import AMBIGUOUS, ANSWERED, ERROR, REFUSED, Asker, Choice, Reply, answered
 from dualparse.asking.saying import Sayer
 from dualparse.asking.shown import answer_of
+from dualparse.choosing.ranking import Hypothesis
+from dualparse.choosing.scorers import SecondReading
 from dualparse.domains.domain import Domain
 from dualparse.domains.metrics import meaning
 from dualparse.domains.text import Reader
@@ -69,9 +71,10 @@ class MatchAsker(Asker):
         """Nothing is held open."""
 
     def _read_again(self, words: Sequence[str], found: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-        """The forms by the mean of what the matcher and the second reader say of them, the best first."""
-        ((masked, _),) = self.index.read_all([words])
-        (read,) = self.reader.scores([masked.text], [[self.index.words(form) or "" for form, _ in found]])
+        """The forms in the order of matcher and second reader together, the best first. Each of the two says how likely
+        a form is; their mean says so, too, where their sum would be too sure."""
+        forms = [Hypothesis(tuple(form.split()), score, score, True) for form, score in found]
+        (read,) = SecondReading(self.index, self.reader)([words], [forms])
         both = [(form, (score + more) / 2) for (form, score), more in zip(found, read.tolist(), strict=True)]
         return sorted(both, key=lambda pair: -pair[1])
 

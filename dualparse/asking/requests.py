@@ -16,14 +16,20 @@ _OPINION = re.compile(
     r"|\b(predict|forecast)\b|\bwill (\w+ ){0,4}(win|become|lose|rise|fall|grow)\b|\bwill be (the )?champion"
     r"|\b(do|would|can|could) you (think|recommend|suggest|advise)\b|\byour (opinion|favou?rite|advice)\b"
     r"|\b(best|nicest|perfect|ideal) (\w+ ){1,2}to [a-z]+|\b(good|great) idea\b"
-    r"|^(is|are|was|were)\b.* (worth (it|the|a|\w+ing)|justified)\b"
-    r"|\b(do|does|did) .* (think of|think about|feel about)\b"
+    r"|^(is|are|was|were)\b.* (worth \w+ing|justified)\b|\b(do|does) (\w+ ){1,2}(think|feel) (of|about)\b"
 )
-_REASON = re.compile(r"^((so|and|but|ok|okay|well|hey),? )?(why|how come)\b")
+_AT_FIRST = r"^((so|and|but|ok|okay|well|hey),? )?"
+_REASON = re.compile(_AT_FIRST + r"(why|how come)\b")
 _MANNER = re.compile(
-    r"^((so|and|but|ok|okay|well|hey),? )?how (do|can|could|should|would) (i|you|we|one) (?!get\b|reach\b|find\b|see\b)"
+    _AT_FIRST + r"how (do|can|could|should|would) (i|you|we|one) "
+    r"(?!(get|reach|find|see|contact|call|rank|compare|tell|know)\b)"
 )
-_FUTURE = re.compile(r"^will (?!you\b|it\b|there\b)|\b(can|could|should|do) (we|i|you) expect\b")
+_FUTURE = re.compile(
+    r"^will (the|our|my|this|that|these|those|we|they|he|she) "
+    r"|^will (?!it\b|there\b)([^\s']+ ){1,3}(be|become|get|have|go|come|stay|sell|last) "
+    r"|^(what|how much|how many)\b.* (can|should) (we|i|you) expect\b"
+)
+NO_REASONS = "this asks for a reason; the data holds none"
 
 
 def asks_for_more(text: str) -> str:
@@ -48,7 +54,7 @@ def asks_for_more(text: str) -> str:
     if _OPINION.search(told):
         return "this asks for an opinion; the data holds none"
     if _REASON.search(told):
-        return "this asks for a reason; the data holds none"
+        return NO_REASONS
     if _MANNER.search(told):
         return "this asks how something is done; the data tells what is, and not how"
     return "this asks what will be; the data tells what is" if _FUTURE.search(told) else ""
@@ -83,16 +89,18 @@ _ASKED = r"^(please |kindly |can you |could you )?"
 _FOR_ME = re.compile(_ASKED + r"(sign|book|enrol|enroll|register|reserve|order|buy|subscribe|put|add) (me|us)\b")
 _TO_A_VALUE = re.compile(_ASKED + r"(set|change|update|raise|lower|increase|decrease|rename|move) .* to ['\"]?\w+\W*$")
 _TO_SOMEBODY = re.compile(
-    _ASKED + r"(give|send|offer|lend) (?!me\b|us\b|all\b|each\b)((?!of|with|by|for|in|and|or|that|who|whose)\S+ ){1,4}?"
-    r"(an?|the|our|my|this|\d+%?) "
+    _ASKED + r"(give|send|offer|lend) (?!me\b|us\b|the\b|all\b|each\b|every\b|both\b|only\b)"
+    r"([^\W\d]\S* ){1,3}?(?<!of )(?<!with )(?<!by )(?<!in )(?<!on )(?<!from )(?<!than )(?<!for )(an?|my|our|\d+%) "
 )
-_SO_MANY = re.compile(_ASKED + r"(order|reorder|buy|book|reserve) \d+ (?!by\b|with\b)\w+")
-_AS_WHAT = re.compile(_ASKED + r"(mark|flag|put|set) (.+ (as|on|onto|into|back|aside)|up)\b")
-_MAKE = re.compile(_ASKED + r"(make) (me|us|him|her|them|it) (?!an? (list|table|overview|chart|summary|report)\b)")
+_SO_MANY = re.compile(_ASKED + r"(order|reorder|buy|book|reserve) \d+ (more|new|of|extra)\b")
+_AS_WHAT = re.compile(_ASKED + r"(mark|flag) (?!of\b).+ as \w+")
+_MAKE = re.compile(
+    _ASKED + r"(make) (me|us|him|her|them|it) "
+    r"(?!(an?|the|one) (\w+ ){0,2}(list|table|overview|chart|summary|report|graph|plot|ranking|count)\b)"
+)
 _COMMANDS = (_FOR_ME, _TO_A_VALUE, _TO_SOMEBODY, _SO_MANY, _AS_WHAT, _MAKE)
 _ARTICLES = frozenset(["the", "all", "a", "an", "my", "our", "this", "that", "these", "every", "his", "her", "their"])
 _ALWAYS = frozenset(
     ["delete", "remove", "insert", "update", "drop", "cancel", "scrap", "erase", "discard", "deactivate", "archive"]
-    + ["reassign", "merge", "nominate", "extend", "reorder", "assign", "approve", "reschedule", "promote", "notify"]
-    + ["remind", "appoint"]
+    + ["reassign", "merge", "nominate", "extend", "reorder", "assign", "reschedule", "notify", "remind", "appoint"]
 )

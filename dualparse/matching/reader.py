@@ -126,15 +126,17 @@ def change(reader: SecondReader, changes: Mapping[str, Tensor], *, path: Path) -
     for name, parameter in reader.named_parameters():
         part = name.removesuffix(".weight")
         up, down = changes.get(f"{part}.up"), changes.get(f"{part}.down")
-        learned = parameter + up.float() @ down.float() if up is not None and down is not None else changes.get(name)
-        if learned is None or learned.shape != parameter.shape:
+        if up is not None and down is not None and (len(up), down.shape[1]) == tuple(parameter.shape):
+            parameter += (up.float() @ down.float()).to(parameter)
+        elif (learned := changes.get(name)) is not None and learned.shape == parameter.shape:
+            parameter.copy_(learned)
+        else:
             raise InputError("it was trained with another encoder", path=path)
-        parameter.copy_(learned)
 
 
 def restored_reader(matcher: Matcher, tensors: Mapping[str, Tensor], *, path: Path) -> SecondReader:
     """The reader that was kept in a run, beside its matcher; `path` is the file it comes from."""
     numbers = {name.split(".")[1] for name in tensors if name.startswith("layers.")}
-    reader = SecondReader(matcher, max(len(numbers), 1))
+    reader = SecondReader(matcher, max(len(numbers), 1)).beside(matcher)
     change(reader, tensors, path=path)
     return reader.eval().requires_grad_(False)

@@ -86,7 +86,7 @@ def states_below(encoder: Encoder, tokens: Tokens, layer: int, *, at_once: int =
     length = tokens.seen[order]
     first = length.cumsum(0) - length
     back = order.argsort()
-    states = torch.cat(parts) if parts else torch.zeros(0, encoder.width, dtype=torch.float16)
+    states = torch.cat(parts) if parts else torch.zeros(0, encoder.width, dtype=torch.float16, device=encoder.device)
     return States(states, tokens.seen, first[back] if len(back) else first)
 
 

@@ -103,7 +103,7 @@ def _scores(reader: SecondReader, lessons: Sequence[Lesson], *, at_once: int = 8
     """Share of the dev questions whose first utterance, by matcher and reader, is the one they mean."""
     right: list[bool] = []
     for one in lessons:
-        for rows in torch.arange(len(one.dev)).split(at_once):
+        for rows in torch.arange(len(one.dev)).split(at_once) if len(one.dev) else ():
             near = one.dev_near[rows]
             read = reader.read_all(one.dev.take(rows), one.utterances, near).cpu()
             best = near.gather(1, (one.dev_scores[rows] + read).argmax(1, keepdim=True))

@@ -31,9 +31,10 @@ def is_finished(folder: Path, recipe: Recipe, *stages: str) -> bool:
 
 def members(recipe: Recipe) -> dict[str, Recipe]:
     """The runs below a run, whose parsers answer together with its own: folder below its own -> recipe. They have none
-    below themselves, and no lf2q where it teaches no parser."""
+    below themselves, no lf2q where it teaches no parser, and no second reader: the run's own reads for all."""
     taught = {"pseudo", "dual"} & set(recipe.stages)
-    return _other_seeds(recipe, MEMBERS, recipe.committee, stages=recipe.stages if taught else ("q2lf",))
+    whole = tuple(stage for stage in recipe.stages if stage != "reader")
+    return _other_seeds(recipe, MEMBERS, recipe.committee, stages=whole if taught else ("q2lf",))
 
 
 def _other_seeds(recipe: Recipe, folder: str, count: int, *, stages: tuple[Stage, ...]) -> dict[str, Recipe]:

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from dualparse.choosing.chooser import PROPOSED, Proposed
-from dualparse.choosing.ranking import Hypothesis, Weighted, rerank
-from dualparse.choosing.scorers import SecondReading, WayBack
+from dualparse.choosing.ranking import Hypothesis, Scorer, Weighted, rerank
+from dualparse.choosing.scorers import WayBack
 from dualparse.choosing.search import find
 from dualparse.config import LEARNED_FROM_DEV
 from dualparse.data.batch import Direction, sides
@@ -80,16 +80,17 @@ def score_run(
             heard = sum(len(each.scorer.listeners) for each in scorers if isinstance(each.scorer, WayBack))
             how |= {"listeners": heard} if heard > 1 else {}
             keep("both", *score_forms(rerank(queries, found, scorers), examples, domain, how))
-    if "matcher" in recipe.stages and run.weights("matcher").exists():
+    if "matcher" in recipe.stages and run.weights("matcher").exists() and ("q2lf" in there or not before):
         index = run.index(domain, device)
         near, size = nearest(index, queries), {"utterances": len(index)}
         keep("matcher", *score_forms(near, examples, domain, size))
-        if "reader" in recipe.stages and run.weights("reader").exists():
-            second = SecondReading(index, run.reader(index.matcher))
-            keep("reader", *score_forms(read_again(queries, near, second), examples, domain, size))
-        if recipe.search.matcher and "q2lf" in there:
+        reads = "reader" in recipe.stages
+        compared = run.comparers(index) if not reads or run.weights("reader").exists() else []
+        for each in (each for each in compared if each.name == "reader"):
+            keep("reader", *score_forms(read_again(queries, near, each.scorer), examples, domain, size))
+        if recipe.search.matcher and compared and "q2lf" in there:
             wider = Proposed(search, index).beside(queries, found)
-            together = [*scorers, *run.comparers(index)]
+            together = [*scorers, *compared]
             how |= {each.name: each.weight for each in together}
             keep("combined", *score_forms(rerank(queries, wider, together), examples, domain, how))
     if lf2q:
@@ -108,7 +109,7 @@ def nearest(index: Index, queries: Sequence[Sequence[str]]) -> list[list[Hypothe
 
 
 def read_again(
-    queries: Sequence[Sequence[str]], near: Sequence[Sequence[Hypothesis]], second: SecondReading
+    queries: Sequence[Sequence[str]], near: Sequence[Sequence[Hypothesis]], second: Scorer
 ) -> list[list[Hypothesis]]:
     """The same in the order of matcher and second reader together."""
     return rerank(queries, near, [Weighted("reader", second, 1.0)])

@@ -74,6 +74,7 @@ class Parts:
             _log.warning("what %s has learned is not taken up yet: %s", self.run.folder, error)
         else:
             with self._loading:
+                self.recipe = fresh.recipe
                 self._search, self._chooser, self._lf2q = fresh._search, fresh._chooser, fresh._lf2q
                 self._listeners, self._scales, self._memory = fresh._listeners, fresh._scales, fresh._memory
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -18,7 +19,7 @@ from dualparse.asking.confidence import Confidence
 from dualparse.asking.evidence import log_odds
 from dualparse.asking.grounds import by_form, of_same, shares_of
 from dualparse.asking.question import take_apart
-from dualparse.asking.requests import asks_for_change, asks_for_more
+from dualparse.asking.requests import NO_REASONS, asks_for_change, asks_for_more
 from dualparse.asking.trust import Trust
 from dualparse.asking.weigh import OTHER
 from dualparse.database.connect import connect
@@ -114,6 +115,66 @@ def test_a_reason_a_manner_and_a_prediction_are_none_of_the_data(asker):
         assert reply.status == "refused" and reply.reason.startswith("this asks "), question
     assert "'give'" in asker.ask("give Ann Lee a free rental").reason
     assert asker.ask("how many films do we have").answered
+
+
+FOR_DATA = (
+    "give films longer than 120 minutes",
+    "give names from the 2020 cohort",
+    "give every film from the 1990s",
+    "make me a bar chart of sales",
+    "make me the list of huts",
+    "order 10248 customer name",
+    "book 12 author",
+    "mark twain books on loan",
+    "flag colours on ships",
+    "set up date of each machine",
+    "put options by month",
+    "send dates after the 1 May",
+    "promote date of Bo",
+    "will smith's films",
+    "which deliveries do we expect in May",
+    "how can I contact Ann Lee",
+    "is any painting worth a million",
+    "what did Ann think of Dust",
+    "how long should I plan for it",
+    "give players on the team Reds",
+    "approve dates by invoice",
+)
+
+
+@pytest.mark.parametrize("question", FOR_DATA)
+def test_what_begins_like_a_request_may_ask_for_data(question):
+    assert asks_for_more(question) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "erase the Bo row",
+        "nominate Bo for the prize",
+        "mark WQ-042 as available",
+        "reorder 500 helmets",
+        "set Bo aside to 3",
+    ]
+    + ["make me treasurer of the club", "give Bo a rise", "offer Azul 10% off", "extend the hire by two days"],
+)
+def test_what_asks_to_change_something_is_told(text):
+    assert asks_for_change(text)
+
+
+def test_a_label_goes_before_what_a_question_begins_with(folder, tmp_path):
+    place = shutil.copytree(folder, tmp_path / "folder")
+    (place / "train.tsv").write_text("why is Dust here\t( get film.4 running_minutes )\n")
+    with open_asker(place) as asker:
+        assert asker.ask("why is Dust here").answered
+        assert asker.ask("why is Salt dear").reason == NO_REASONS
+
+
+def test_data_that_has_reasons_is_asked_for_them(tmp_path):
+    sqlite_file(tmp_path / "shop.sqlite", SHOP + "ALTER TABLE rentals ADD COLUMN late_reason TEXT;")
+    connect(locate(str(tmp_path / "shop.sqlite")), tmp_path / "folder")
+    with open_asker(tmp_path / "folder") as asker:
+        assert asker.ask("why were rentals late").reason != NO_REASONS
 
 
 def test_who_was_there_before_somebody_is_not_known(asker):

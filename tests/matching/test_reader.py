@@ -82,6 +82,13 @@ def test_what_is_kept_gives_the_reader_back(tiny_encoder, tmp_path):
         assert torch.allclose(one, other, atol=5e-2)
 
 
+def test_a_reader_is_where_its_matcher_is(tiny_encoder, tmp_path):
+    kept = moved(tiny_encoder).state_dict()
+    matcher = matcher_of(tiny_encoder).to("meta")
+    read = restored_reader(matcher, {name: t.to("meta") for name, t in kept.items()}, path=tmp_path / "reader")
+    assert {parameter.device.type for parameter in read.parameters()} == {"meta"}
+
+
 @pytest.mark.parametrize("damage", ["none", "missing", "shape", "more layers"])
 def test_weights_of_another_encoder_are_an_error(tiny_encoder, tmp_path, damage):
     kept = moved(tiny_encoder).state_dict()
