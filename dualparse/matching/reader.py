@@ -127,7 +127,7 @@ def change(reader: SecondReader, changes: Mapping[str, Tensor], *, path: Path) -
         part = name.removesuffix(".weight")
         up, down = changes.get(f"{part}.up"), changes.get(f"{part}.down")
         if up is not None and down is not None and (len(up), down.shape[1]) == tuple(parameter.shape):
-            parameter += (up.float() @ down.float()).to(parameter)
+            parameter.add_((up.float() @ down.float()).to(parameter))
         elif (learned := changes.get(name)) is not None and learned.shape == parameter.shape:
             parameter.copy_(learned)
         else:
