@@ -177,7 +177,9 @@ class MatcherSettings(Closed):
 
     epochs: int = Field(12, ge=1, description="passes over the labeled pairs at the most, of 25 updates at the least")
     patience: ClassVar[int] = 4  # epochs without a better dev score after which training stops
-    layers: int = Field(2, ge=1, description="last layers of the encoder that learn; two cores need seconds for each")
+    layers: int = Field(
+        2, ge=1, description="last layers of the matcher's encoder that learn; two cores need seconds for each"
+    )
 
 
 class RewardSettings(Closed):
