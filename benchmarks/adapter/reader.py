@@ -23,7 +23,6 @@ from benchmarks.adapter.schema import Schema
 from dualparse.matching.learn import rate_at
 from dualparse.matching.matcher import READ, Matcher
 from dualparse.matching.reader import SecondReader
-from dualparse.matching.upper import States
 
 MEAN = 0.7  # cosine at which a score begins to be above zero
 
@@ -75,18 +74,13 @@ def _loss(reader: SecondReader, matcher: Matcher, batch: Batch, settings: Settin
     near.scatter_(1, meant[:, None], -torch.inf)
     others = near.topk(min(settings.others, near.shape[1] - 1), dim=1).indices
     shown = torch.cat([meant[:, None], others], 1)
-    asked, said = _whole(reader.states(batch.questions)), _whole(reader.states(batch.candidates))
+    asked, said = reader.states(batch.questions), reader.states(batch.candidates)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         scores = reader.read_all(asked, said, shown).float()
     gone = torch.rand(len(meant)) < settings.missing
     scores[:, 0] = scores[:, 0].masked_fill(gone, -torch.inf)
     scores = torch.cat([scores, torch.zeros(len(meant), 1)], 1)  # the last: none of these
     return F.cross_entropy(scores, torch.where(gone, shown.shape[1], 0))
-
-
-def _whole(states: States) -> States:
-    """In single precision, which products in bfloat16 begin with."""
-    return States(states.states.float(), states.length, states.first)
 
 
 def keep(path: Path, reader: SecondReader, first: SecondReader, rank: int, about: dict[str, str]) -> None:

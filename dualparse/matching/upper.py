@@ -49,7 +49,9 @@ class States:
     def beside(self, others: States) -> States:
         """These texts and then others."""
         first = torch.cat([self.first, others.first + len(self.states)])
-        return States(torch.cat([self.states, others.states]), torch.cat([self.length, others.length]), first)
+        with torch.autocast(self.states.device.type, enabled=False):  # which joins no half precision but its own
+            states = torch.cat([self.states, others.states])
+        return States(states, torch.cat([self.length, others.length]), first)
 
     def joined(self, others: States) -> tuple[States, Tensor]:
         """Each of these texts with one of the others behind it; and [N, 2] the length of both."""

@@ -53,6 +53,15 @@ def test_each_text_is_seen_with_the_other_and_their_order_counts(tiny_encoder):
     assert float(as_matcher.scores(["a b"], [["c"]])[0]) != pytest.approx(apart, abs=1e-3), "it looks at both"
 
 
+def test_it_reads_where_products_are_in_bfloat16(tiny_encoder):
+    reader = moved(tiny_encoder)
+    asked, said = reader.states(QUESTIONS), reader.states(["a", "b c"])
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        half = reader(asked, said)
+    with torch.no_grad():
+        assert torch.allclose(half.float(), reader(asked, said), atol=0.3)
+
+
 def test_nothing_to_read_is_no_error(tiny_encoder):
     reader = moved(tiny_encoder)
     assert [len(each) for each in reader.scores(QUESTIONS, [[], ["a"]])] == [0, 1]
