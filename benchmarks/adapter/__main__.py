@@ -2,7 +2,8 @@
 
     python -m benchmarks.adapter [--updates 900] [--seed 1] [--out dualparse/matching/shipped/minilm.safetensors]
     python -m benchmarks.adapter --reader [--updates 700] [--out dualparse/matching/shipped/reader.safetensors]
-    python -m benchmarks.adapter --score [--adapter none shipped reader FILE] [--split dev] [--out results/bench-adapter.jsonl]
+    python -m benchmarks.adapter --score [--adapter none shipped reader FILE] [--split dev]
+                                  [--out results/bench-adapter.jsonl]
 
 Training draws questions over the invented schemas of `schemas/` and tells the wording of the form that each means from
 the wordings of forms that are near to it; the second reader begins with the adapter that ships. The same seed on the
