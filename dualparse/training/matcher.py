@@ -8,7 +8,7 @@ two cores do it in minutes. A question is told from utterances that were near be
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -23,7 +23,7 @@ from dualparse.matching.learn import Settings, shown_to
 from dualparse.matching.upper import States, Upper
 from dualparse.training.loop import Task, epoch_seed
 from dualparse.training.material import Relative
-from dualparse.training.step import Adam, Stepper
+from dualparse.training.step import Adam, Loss, Stepper
 
 STAGE = "matcher"
 UPDATES = 25  # of an epoch at the least: few pairs are gone through several times
@@ -53,37 +53,60 @@ def matcher_task(
     matcher = open_matcher(encoder).to(device)
     upper = Upper(matcher, layers, adapter=shipped_for(encoder))
     lessons = [_lesson(upper, relative, seed) for relative in taught]
-    noise = torch.Generator()
 
-    def loss(number: int, rows: Tensor, shown: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
+    def loss(number: int, rows: Tensor, shown: Tensor, place: Tensor) -> Tensor:
         one = lessons[number]
         vectors = upper(one.questions.take(rows).beside(one.utterances.take(shown)))
         scores = upper.scale.exp() * vectors[: len(rows)] @ vectors[len(rows) :].T
-        value = F.cross_entropy(scores, place.to(scores.device))
+        return F.cross_entropy(scores, place.to(scores.device))
+
+    def others(number: int, rows: Tensor, noise: torch.Generator) -> tuple[Tensor, ...]:
+        one = lessons[number]
+        return shown_to(one.meant[rows], len(one.utterances), one.near[rows], TOLD, noise)
+
+    meant = [one.meant for one in lessons]
+    stepper = Stepper({STAGE: upper}, counted(loss), 2, OPTIMIZER)
+    epoch = epochs(stepper, meant, others, stage=STAGE, size=TOLD.batch_size, seed=seed)
+    pairs, utterances = sum(map(len, meant)), sum(len(one.utterances) for one in lessons)
+    note = f"{STAGE}: {pairs} pairs, {utterances} utterances to tell apart, {layers} layers learn"
+    return Task(STAGE, stepper, epoch, mean_loss, lambda: _scores(upper, lessons)), note
+
+
+def counted(loss: Callable[..., Tensor]) -> Loss:
+    """A loss of questions by their rows, with the figures that `mean_loss` is made of."""
+
+    def figured(number: int, rows: Tensor, *others: Tensor) -> tuple[Tensor, Tensor]:
+        value = loss(number, rows, *others)
         return value, torch.stack([value.detach() * len(rows), value.new_tensor(len(rows))])
 
-    stepper = Stepper({STAGE: upper}, loss, 2, OPTIMIZER)
+    return figured
+
+
+def mean_loss(figures: list[float]) -> dict[str, float]:
+    """Of an epoch."""
+    return {"loss": round(figures[0] / max(figures[1], 1.0), 5)}
+
+
+def epochs(
+    stepper: Stepper,
+    meant: Sequence[Tensor],
+    others: Callable[[int, Tensor, torch.Generator], tuple[Tensor, ...]],
+    *,
+    stage: str,
+    size: int,
+    seed: int,
+) -> Callable[[int], Iterator[tuple[int, int]]]:
+    """What goes through all pairs of some lessons once: each batch with the `others` its questions are told from."""
+    noise = torch.Generator()
 
     def epoch(number: int) -> Iterator[tuple[int, int]]:
-        noise.manual_seed(epoch_seed(seed, f"{STAGE}/others", number))
-        order = random.Random(epoch_seed(seed, f"{STAGE}/order", number))
-        batches = batches_of([one.meant for one in lessons], TOLD.batch_size, order)
+        noise.manual_seed(epoch_seed(seed, f"{stage}/others", number))
+        batches = batches_of(meant, size, random.Random(epoch_seed(seed, f"{stage}/order", number)))
         for done, (one, rows) in enumerate(batches, start=1):
-            meant, near = lessons[one].meant[rows], lessons[one].near[rows]
-            shown, place = shown_to(meant, len(lessons[one].utterances), near, TOLD, noise)
-            stepper(one, (rows, shown, place))
+            stepper(one, (rows, *others(one, rows, noise)))
             yield done, len(batches)
 
-    def summarize(figures: list[float]) -> dict[str, float]:
-        return {"loss": round(figures[0] / max(figures[1], 1.0), 5)}
-
-    pairs, utterances = (sum(len(part) for part in parts) for parts in _sizes(lessons))
-    note = f"{STAGE}: {pairs} pairs, {utterances} utterances to tell apart, {layers} layers learn"
-    return Task(STAGE, stepper, epoch, summarize, lambda: _scores(upper, lessons)), note
-
-
-def _sizes(lessons: Sequence[Lesson]) -> tuple[list[Tensor], list[States]]:
-    return [one.meant for one in lessons], [one.utterances for one in lessons]
+    return epoch
 
 
 def _lesson(upper: Upper, relative: Relative, seed: int) -> Lesson:

@@ -7,8 +7,7 @@ What the layers below make of every text is worked out once, as for the matcher.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -21,8 +20,8 @@ from dualparse.matching.learn import ReaderSettings, beside
 from dualparse.matching.matcher import READ, Matcher
 from dualparse.matching.reader import SecondReader, open_reader
 from dualparse.matching.upper import States
-from dualparse.training.loop import Task, epoch_seed
-from dualparse.training.matcher import batches_of, known_pairs
+from dualparse.training.loop import Task
+from dualparse.training.matcher import counted, epochs, known_pairs, mean_loss
 from dualparse.training.material import Relative
 from dualparse.training.step import Adam, Stepper
 
@@ -52,31 +51,21 @@ def reader_task(
     """Train a second reader behind a matcher that stays as it is; also says how much there is to learn from."""
     reader = open_reader(matcher.to(device), encoder).to(device).requires_grad_(True)
     lessons = [_lesson(reader, matcher, relative) for relative in taught]
-    noise = torch.Generator()
 
-    def loss(number: int, rows: Tensor, shown: Tensor) -> tuple[Tensor, Tensor]:
+    def loss(number: int, rows: Tensor, shown: Tensor) -> Tensor:
         one = lessons[number]
         scores = reader.read_all(one.questions.take(rows), one.utterances, shown)
-        value = F.cross_entropy(scores, torch.zeros(len(rows), dtype=torch.long, device=scores.device))
-        return value, torch.stack([value.detach() * len(rows), value.new_tensor(len(rows))])
+        return F.cross_entropy(scores, torch.zeros(len(rows), dtype=torch.long, device=scores.device))
 
-    stepper = Stepper({STAGE: reader}, loss, 2, OPTIMIZER)
+    def others(number: int, rows: Tensor, noise: torch.Generator) -> tuple[Tensor, ...]:
+        return (beside(lessons[number].meant[rows], lessons[number].near[rows], TOLD.others, noise),)
 
-    def epoch(number: int) -> Iterator[tuple[int, int]]:
-        noise.manual_seed(epoch_seed(seed, f"{STAGE}/others", number))
-        order = random.Random(epoch_seed(seed, f"{STAGE}/order", number))
-        batches = batches_of([one.meant for one in lessons], TOLD.batch_size, order)
-        for done, (one, rows) in enumerate(batches, start=1):
-            shown = beside(lessons[one].meant[rows], lessons[one].near[rows], TOLD.others, noise)
-            stepper(one, (rows, shown))
-            yield done, len(batches)
-
-    def summarize(figures: list[float]) -> dict[str, float]:
-        return {"loss": round(figures[0] / max(figures[1], 1.0), 5)}
-
+    meant = [one.meant for one in lessons]
+    stepper = Stepper({STAGE: reader}, counted(loss), 2, OPTIMIZER)
+    epoch = epochs(stepper, meant, others, stage=STAGE, size=TOLD.batch_size, seed=seed)
     pairs = sum(len(one.meant) for one in lessons)
     note = f"{STAGE}: {pairs} pairs, each told from {TOLD.others} of the {TOLD.nearest} utterances nearest to it"
-    return Task(STAGE, stepper, epoch, summarize, lambda: _scores(reader, lessons)), note
+    return Task(STAGE, stepper, epoch, mean_loss, lambda: _scores(reader, lessons)), note
 
 
 def _lesson(reader: SecondReader, matcher: Matcher, relative: Relative) -> Lesson:
